@@ -28,19 +28,21 @@ export async function* hitsInMoved(
   }
 }
 
-const hitOf = (
-  { day }: MovedDay,
-  { text, ...place }: ShownRecord,
-  paths: readonly string[],
-): Hit => ({
-  ...place,
-  day,
-  walkId: String(place.walkId),
-  paths,
-  record: text,
-  fetchedAt: dateOf(place.fetchedAt),
-  firstSeen: dateOf(place.firstSeen),
-  goneSince: place.goneSince === null ? null : dateOf(place.goneSince),
-});
+/** In the order that Postgres gives those of other days in: programs get them as they stand. */
+function hitOf({ day }: MovedDay, record: ShownRecord, paths: readonly string[]): Hit {
+  const { walkId, pageNo, position, text, fetchedAt, firstSeen, goneSince, revision } = record;
+  return {
+    day,
+    walkId: String(walkId),
+    pageNo,
+    position,
+    paths,
+    record: text,
+    fetchedAt: dateOf(fetchedAt),
+    firstSeen: dateOf(firstSeen),
+    goneSince: goneSince === null ? null : dateOf(goneSince),
+    revision,
+  };
+}
 
 const dateOf = (microseconds: number): Date => new Date(Math.floor(microseconds / 1000));
