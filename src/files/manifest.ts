@@ -101,15 +101,18 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   });
 }
 
+/** A name of a stream or table, which means nothing to a file system. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9_-]+$/.test(value);
+
 /** Whoever writes a manifest may not name a file elsewhere, nor put a line of his own into the sums. */
 const isFile = (file: Partial<ManifestFile> | null): boolean =>
   file !== null &&
-  /^[a-z0-9_-]+$/.test(String(file.stream)) &&
+  isName(file.stream) &&
   /^\d{4}-\d\d-\d\d$/.test(String(file.day)) &&
   FORMATS.some((format) => format === file.format) &&
-  (file.table === undefined || /^[a-z0-9_]+$/.test(String(file.table?.name))) &&
-  file.path ===
-    pathOf(String(file.stream), file.table?.name, String(file.day), file.format as Format) &&
+  (file.table === undefined || isName(file.table?.name)) &&
+  file.path === pathOf(file.stream, file.table?.name, String(file.day), file.format as Format) &&
   /^[\da-f]{64}$/.test(String(file.sha256)) &&
   typeof file.bytes === 'number' &&
   Array.isArray(file.walks);

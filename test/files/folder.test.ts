@@ -183,6 +183,9 @@ describe('reading', () => {
       withFiles({ ...entry, sha256: `${'a'.repeat(64)}  x\nb  /etc/passwd` }),
     ],
     ['nothing', withFiles(null)],
+    ['a table without a name', withFiles({ ...entry, table: {} })],
+    ['a table that is none', withFiles({ ...entry, table: null })],
+    ['a list for a stream', withFiles({ ...entry, stream: ['events'] })],
   ])('a manifest with %s is none', async (_, text) => {
     const { root } = planted();
     writeFileSync(join(root, 'manifest.json'), text);
