@@ -8,6 +8,7 @@ import { askRecords, inOtherWords } from '../questions/questions.ts';
 import { spanOf, targetOf } from '../questions/span.ts';
 import { differsInEach } from '../rules/places.ts';
 import { tellsItself, volatileSince, volatileTwice } from '../rules/volatile.ts';
+import { volatileInSome } from '../rules/volatile-in-some.ts';
 import { learnIgnoredAnyOrder } from './paging.ts';
 
 /**
@@ -35,8 +36,9 @@ export async function learnIgnoredSince(
     const evidence = `records differ from what they were in ${places.join(', ')} only, and did before`;
     if (await knowledge.ignore(places, evidence)) return;
   }
-  // Some of them may have such a value, as a link that is signed anew.
-  if (now.length === stored.length) await learnIgnoredAnyOrder(context, first);
+  // Some of them may have such a value, as a link that is signed anew; one that is edited has another one once.
+  if (volatileInSome([stored, now], stream.idPath).length > 0)
+    await learnIgnoredAnyOrder(context, first);
 }
 
 /** Whether somebody may have edited all of these records, which differ in these places. */

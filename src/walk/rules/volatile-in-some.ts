@@ -5,7 +5,7 @@ import { textOf } from './places.ts';
 import { differing, isToldApart, pairsOf, volatilePaths } from './volatile.ts';
 
 /**
- * The places in which the records differ that three answers to one question do not all show as they are, each time anew, all of
+ * The places in which the records differ that answers to one question, two or more, do not all show as they are, each time anew, all of
  * them in the very same ones; without these, records are still told apart. One record alone must differ in one value, unless what
  * identifies it stands, or a field that is named so: otherwise it may be another one.
  * @returns JSON pointers; none where nothing differs, or not alike.
@@ -18,9 +18,11 @@ export function volatileInSome(
   const moved = answers.map((list) =>
     list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),
   );
-  const [one = [], other = [], third = []] = moved;
+  const [one = []] = moved;
   if (moved.some(({ length }) => length !== one.length)) return [];
-  const pairings = [pairsOf(one, other), pairsOf(other, third), pairsOf(one, third)];
+  const pairings = moved.flatMap((list, at) =>
+    moved.slice(at + 1).map((other) => pairsOf(list, other)),
+  );
   const found = pairings.flat().map(([a, b]) => [...differing(a, b, '').keys()].sort());
   const [places = []] = found;
   if (places.includes('') || found.some((others) => others.join() !== places.join())) return [];
