@@ -167,7 +167,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|shards|partitions|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|shards|partitions|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') then about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.

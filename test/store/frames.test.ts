@@ -76,6 +76,8 @@ describe('a failure', () => {
     [{ state: 'DONE GATHERING RESULTS', pendingErrors: ['a partition is away'], data: R }],
     [{ response_status: { status: 'failed', status_code: 4000 }, data: R }],
     [{ queryTimedOut: true, data: R }],
+    [{ requestTimedOut: true, data: R }],
+    [{ meta: { hasTimedOut: true }, data: R }],
     [{ failed: 5, succeeded: 7, data: [] }],
     [{ errors: ['x'], failed: 'two shards', data: R }],
     [{ failed: true, data: R }],

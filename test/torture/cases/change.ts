@@ -174,6 +174,9 @@ export const change: readonly Case[] = [
       stage.simulator.insert([{ text: recordText(time, 'changed', 9), time }]);
     },
     { appeared: 1, gone: 1 },
+    {},
+    // Its walks, and twelve hours beside each midnight.
+    { most: 300 },
   ),
   {
     name: 'a changed record in the middle, walked again by hand',
