@@ -33,10 +33,19 @@ export const readSchemaState = (url: string, limitMs = LONGEST_LOOK_MS): Promise
  */
 export function migrate(url: string, log: Logger = silentLogger): Promise<readonly string[]> {
   return withDatabase(url, LONGEST_LOOK_MS, log, async (database) => {
-    const state = await compare(database);
-    if (state.newer.length > 0) throw newerDatabase(state);
-    return state.pending.length === 0 ? [] : database.withClient((client) => apply(client, log));
+    if ((await settled(database)).pending.length === 0) return [];
+    const applied = await database.withClient((client) => apply(client, log));
+    // A newer daywalk may have had the lock before.
+    await settled(database);
+    return applied;
   });
+}
+
+/** How the schema stands, which is not newer. */
+async function settled(database: Database): Promise<SchemaState> {
+  const state = await compare(database);
+  if (state.newer.length > 0) throw newerDatabase(state);
+  return state;
 }
 
 async function apply(client: ClientBase, log: Logger): Promise<readonly string[]> {

@@ -70,6 +70,31 @@ describe('a database that is newer than the code', () => {
   });
 });
 
+describe('a newer daywalk that migrates at the same time', () => {
+  it('is found when the lock is had: the older one goes no further', async () => {
+    const server = await createTestDatabase();
+    const [last = ''] = (await applied(server)).reverse();
+    await server.query('delete from daywalk.migrations where name = $1', [last]);
+    const newer = new pg.Client({ connectionString: server.url });
+    await newer.connect();
+    await newer.query('begin');
+    await newer.query('select pg_advisory_xact_lock($1)', [0x6461_7977]);
+    const migrating = migrate(server.url).catch((caught: unknown) => caught);
+    const waiting = `select from pg_locks join pg_database d on d.oid = database
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    await expect.poll(() => server.query(waiting)).toHaveLength(1);
+    await newer.query(
+      `insert into daywalk.migrations (name, run_on) values ($1, now()), ('9999_future', now())`,
+      [last],
+    );
+    await newer.query('commit');
+    await newer.end();
+    const error = await migrating;
+    expect(error).toBeInstanceOf(SettingsError);
+    expect((error as SettingsError).message).toContain('9999_future');
+  });
+});
+
 describe('a database of a version before 0.1.0', () => {
   it('is refused, with what to do, and nothing is changed', async () => {
     await empty.query('create schema daywalk');
