@@ -78,7 +78,7 @@ class Days {
 
   /** The span that `text` names, a month only as far as it can be had. */
   read(text: string, place: string, latest: Latest): DayRange {
-    const span = this.#spanOf(text.trim().toLowerCase());
+    const span = this.#spanOf(text.trim().toLowerCase(), place);
     if (span instanceof Wrong) throw new SettingsError(`${place}: ${span.about(text)}`);
     const { from, to } = span;
     const newest = latest === 'closed' ? this.lastClosed : this.#today;
@@ -86,7 +86,7 @@ class Days {
     return to <= newest ? span : { from, to: newest };
   }
 
-  #spanOf(word: string): DayRange | Wrong {
+  #spanOf(word: string, place: string): DayRange | Wrong {
     const near = { today: 0, yesterday: -1, tomorrow: 1 }[word];
     if (near !== undefined) return single(addDays(this.#today, near));
     const [, count, unit] = /^(\d{1,5})([dw])$/.exec(word) ?? [];
@@ -97,7 +97,8 @@ class Days {
       return day instanceof Wrong ? day : single(day);
     }
     const meant = didYouMean(word, ['today', 'yesterday']);
-    return new Wrong(`is no day${meant === '' ? `; write ${DAYS_TAKEN}` : meant}`);
+    const taken = place === 'the day' ? DAYS_TAKEN.replace(' 2026-10,', '') : DAYS_TAKEN;
+    return new Wrong(`is no day${meant === '' ? `; write ${taken}` : meant}`);
   }
 
   #daysAgo(count: number): DayRange | Wrong {

@@ -91,6 +91,6 @@ describe('one day', () => {
   test.each([
     ['2026-11', 'the day: "2026-11" is a month; name one day of it'],
     ['tomorrow', 'the day: 2026-11-23 is in the future; today is 2026-11-22'],
-    ['x', 'the day: "x" is no day; write 2026-10-31, 2026-10, yesterday or 7d (days ago)'],
+    ['x', 'the day: "x" is no day; write 2026-10-31, yesterday or 7d (days ago)'],
   ])('%s: %s', (text, expected) => expect(problemsOf(() => day(text))).toEqual([expected]));
 });

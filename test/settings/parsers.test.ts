@@ -126,7 +126,11 @@ describe('time zones', () => {
     ['Europe/Berln', 'did you mean Europe/Berlin?'],
     ['Berlin', 'did you mean Europe/Berlin?'],
     ['America/New York', 'did you mean America/New_York?'],
-    ['+05:00', 'Etc/GMT-5 for five hours east'],
+    ['new york', 'did you mean America/New_York?'],
+    ['Berln', 'did you mean Europe/Berlin?'],
+    ['+05:00', 'did you mean Etc/GMT-5?'],
+    ['UTC-3', 'did you mean Etc/GMT+3?'],
+    ['+05:30', 'Etc/GMT-5 for five hours east'],
     ['2024-01-01[UTC]', 'is not a time zone'],
     ['Mars/Phobos', 'is not a time zone'],
     ['', 'is not a time zone'],
@@ -261,6 +265,11 @@ describe('URLs', () => {
     const found = parseDatabaseUrl(text);
     expect(found).toBeInstanceOf(Wrong);
     expect((found as Wrong).about(text)).not.toContain(text.slice(text.indexOf('//')));
+  });
+  test('a port that none is named', () => {
+    const about = (text: string) => why(parseDatabaseUrl(text));
+    expect(about('postgres://u:p@db:99999/x')).toBe('has a port above 65535');
+    expect(about('postgres://u:99999/w@db/x')).toContain('special characters in user and password');
   });
   test('a proxy needs no scheme, and is never a SOCKS proxy', () => {
     const href = (text: string) => {

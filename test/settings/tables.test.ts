@@ -36,3 +36,10 @@ test.each([
     expect.stringMatching(why),
   ]);
 });
+
+test('who wants a floating-point number is told what keeps every digit', () => {
+  const text = withColumn('alerts', 'level').replace('path: id', 'type: double');
+  expect(problemsOf(() => loadYaml(text))).toEqual([
+    expect.stringMatching(/jsonb; numeric keeps every digit/),
+  ]);
+});

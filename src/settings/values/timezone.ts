@@ -1,7 +1,7 @@
 /** Time zones, by their IANA names. */
 import { Temporal } from 'temporal-polyfill';
 import { Wrong } from '../problems.ts';
-import { didYouMean } from './spelling.ts';
+import { didYouMean, nearest } from './spelling.ts';
 
 /** Names that Postgres reads as abbreviations of fixed offsets (pg_timezone_abbrevs) before it looks for a zone. */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['CET', 'EET', 'MET', 'WET']);
@@ -31,9 +31,15 @@ function zoneOf(text: string): string | undefined {
   }
 }
 
-/** `Berlin` is meant as a city, `Europe/Berln` as a whole name. */
+/** `Berlin` is meant as a city, `Europe/Berln` as a whole name, and `UTC+5` as hours east of Greenwich. */
 function suggestion(text: string): string {
+  const [, sign, hours] = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?00)?$/i.exec(text) ?? [];
+  // POSIX, and so Etc/GMT…, counts hours west of it.
+  const offset = sign && zoneOf(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
+  if (offset) return `; did you mean ${offset}?`;
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-  const city = zones.find((zone) => zone.toLowerCase().endsWith(`/${text.toLowerCase()}`));
-  return city === undefined ? didYouMean(text, zones) : `; did you mean ${city}?`;
+  if (text.includes('/')) return didYouMean(text, zones);
+  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]));
+  const city = cities.get(nearest(text, cities.keys()) ?? '');
+  return city === undefined ? '' : `; did you mean ${city}?`;
 }

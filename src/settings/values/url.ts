@@ -167,6 +167,8 @@ function urlOf(text: string, protocol: RegExp, example: string): URL | Wrong {
     for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
     return url;
   } catch {
+    const port = /^[^/]*\/\/[^/?#]*:(\d+)(?:[/?#][^@]*)?$/.exec(text)?.[1];
+    if (Number(port) > 65_535) return hidden('has a port above 65535');
     return hidden(
       `is not a URL like ${example}; special characters in user and password are written as %xx`,
     );

@@ -134,7 +134,12 @@ function parseBoolean(word: string): boolean | Wrong {
 /** The one of `choices` that `word` names, in small or large letters. */
 function parseChoice<C extends string>(word: string, choices: readonly C[]): C | Wrong {
   const found = choices.find((choice) => choice === word.toLowerCase());
-  return found ?? new Wrong(`is not one of ${choices.join(', ')}${didYouMean(word, choices)}`);
+  if (found !== undefined) return found;
+  const isFloat = /^(real|float|double)/i.test(word) && choices.some((one) => one === 'numeric');
+  const why = isFloat
+    ? '; numeric keeps every digit, and a floating-point number does not'
+    : didYouMean(word, choices);
+  return new Wrong(`is not one of ${choices.join(', ')}${why}`);
 }
 
 function parsePath(word: string, folder: string): string | Wrong {
