@@ -61,6 +61,8 @@ export function server() {
  * half of what a statement does over loopback. What stands between them, or logs in as somebody else, stays as it is.
  */
 export function bySocket(url: string): string {
+  // Several hosts, which `URL` does not read.
+  if (!URL.canParse(url)) return url;
   const { adminUrl, socket } = server();
   const [given, admin] = [new URL(url), new URL(adminUrl)];
   if (socket === undefined || given.host !== admin.host || given.username !== admin.username)
