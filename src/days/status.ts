@@ -15,6 +15,7 @@ import { gapSpansOf, mendingOf } from './gaps.ts';
 import { readLateness } from './lateness-rows.ts';
 import { readTables } from './record-table-rows.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
+import { firstTickAfter } from './ticks.ts';
 
 /** The months that a calendar shows, the present one included, unless others are asked for. */
 export const MONTHS_SHOWN = 13;
@@ -84,8 +85,11 @@ export function totalsOf(
   return totals;
 }
 
-/** The status for programs; docs/status.schema.json describes it. */
-export function statusDocument(facts: StatusFacts) {
+/**
+ * The status for programs; docs/status.schema.json describes it.
+ * @param schedule five cron fields, in UTC.
+ */
+export function statusDocument(facts: StatusFacts, schedule: string) {
   return {
     at: new Date(facts.now),
     timezone: facts.timeZone,
@@ -108,6 +112,8 @@ export function statusDocument(facts: StatusFacts) {
     gone: facts.gone,
     late: facts.late.map(({ stream, late, longestHours }) => ({ stream, late, longestHours })),
     tables: facts.tables,
+    schedule,
+    nextRun: new Date(firstTickAfter(schedule, facts.now)),
   };
 }
 

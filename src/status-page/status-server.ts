@@ -85,7 +85,7 @@ export class StatusServer {
     this.#standing = kept(readStanding);
     this.#lateness = kept(({ database, streams }) => readLateness(database, streams));
     this.#document = kept(async ({ database, streams, expectation }) =>
-      statusDocument(await readStatus(database, streams, expectation)),
+      statusDocument(await readStatus(database, streams, expectation), expectation.schedule),
     );
     this.#readiness = kept(({ database }) => databaseNow(database));
   }

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { until } from '../support/condition.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { handDeadlines } from '../support/hand-deadlines.ts';
+import { violations } from '../support/json-schemas.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
 import { ask, fillCalendar, type StatusScene, serveStatus } from '../support/status-scene.ts';
@@ -196,6 +197,7 @@ describe('for machines', () => {
       streams: [{ stream: 'events' }],
       lastRun: { trigger: 'backfill', outcome: 'done' },
     });
+    expect(violations('status', JSON.parse(body))).toEqual([]);
   });
   it('an empty database is told so everywhere', async () => {
     const own = await serveStatus((await createTestDatabase()).url, {

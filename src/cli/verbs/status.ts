@@ -1,6 +1,5 @@
 /** `daywalk status`: the coverage calendar, totals, what runs now, what is next, and what is wrong. */
 
-import { systemClock } from '../../clock.ts';
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
 import { describeFuture, describeGaps, describeUnplanned, GAP_WORDS } from '../../days/gaps.ts';
@@ -39,26 +38,22 @@ export async function status(invocation: Invocation): Promise<number> {
       settings.streams.map((stream) => stream.name),
       { timeZone: settings.timezone, settleMs: settings.settle, months },
     );
-    const next = new Date(firstTickAfter(settings.schedule, systemClock.now()));
-    if (invocation.options.json === true)
-      printJson({ ...statusDocument(facts), schedule: settings.schedule, nextRun: next });
+    const { schedule } = settings;
+    if (invocation.options.json === true) printJson(statusDocument(facts, schedule));
     else if (facts.streams.every(({ streamId }) => streamId === null))
       print(
         'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
       );
     else {
       printColoured(...renderCalendar(facts.streams, terminal()));
-      print(...describeStatus(facts, { schedule: settings.schedule, at: next }));
+      print(...describeStatus(facts, schedule));
     }
     return EXIT.done;
   });
 }
 
 /** What stands below the calendar: totals, what runs, the last run and the next, and what is missing. */
-export function describeStatus(
-  facts: StatusFacts,
-  next: { readonly schedule: string; readonly at: Date },
-): string[] {
+export function describeStatus(facts: StatusFacts, schedule: string): string[] {
   return [
     '',
     ...facts.streams.map((stream) => describeTotals(facts, stream)),
@@ -69,7 +64,7 @@ export function describeStatus(
     '',
     ...facts.running.map(describeRunning),
     ...describeLastRun(facts.lastRun),
-    `next run: ${utcSecond(next.at)}, where a worker runs (schedule ${next.schedule})`,
+    `next run: ${utcSecond(new Date(firstTickAfter(schedule, facts.now)))}, where a worker runs (schedule ${schedule})`,
     '',
     ...describeRefusal(facts.lastRun),
     ...describeWrong(facts),
