@@ -271,6 +271,7 @@ async function settle(
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
   noteUntold(state, leased, error);
+  await retryUntold(database, state);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;

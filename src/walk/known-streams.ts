@@ -26,6 +26,8 @@ export interface StreamState {
   misaddressed?: RequestError;
   /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
   readonly failedUntold: number[];
+  /** Those that were walked again for it: once in a run. */
+  readonly retried: Set<number>;
 }
 
 /** Streams, by id, each with its contract and what was learned of it. */
@@ -70,6 +72,7 @@ async function openStream(
     stopped: false,
     // Those of a process that was killed before any answer showed records are not known apart any more.
     failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
+    retried: new Set(),
     firstAnswer: new FirstAlone(),
   };
 }
@@ -86,28 +89,26 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
-/**
- * Notes a window whose answer may have meant "nothing": that is told by a question that is answered with records. Where they
- * are may be known before, from pages of a process that was killed before it proved anything.
- */
+/** Notes a window whose answer may have meant "nothing": that is told by a question that is answered with records, which may have come since. */
 export function noteUntold(
-  { contract, knowledge, failedUntold }: StreamState,
+  { contract, failedUntold, retried }: StreamState,
   { windowId }: { readonly windowId: number },
   error: unknown,
 ): void {
-  if (!(error instanceof WalkError)) return;
-  const isUntold = error.fault === 'unknown-answer' && knowledge.lastGood === null;
-  if (isUntold || (contract.known === null && isMisaddressed(error.cause)))
-    failedUntold.push(windowId);
+  if (!(error instanceof WalkError) || retried.has(windowId)) return;
+  const isNoPage = contract.known === null && isMisaddressed(error.cause);
+  if (error.fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);
 }
 
 /** Has what failed before any answer showed records walked again: what an answer without records means can be told now. */
 export async function retryUntold(
   database: Database,
-  { knowledge, failedUntold }: StreamState,
+  { knowledge, failedUntold, retried }: StreamState,
 ): Promise<void> {
-  if (knowledge.lastGood !== null && failedUntold.length > 0)
-    await unfail(database, failedUntold.splice(0));
+  if (knowledge.lastGood === null || failedUntold.length === 0) return;
+  const windowIds = failedUntold.splice(0);
+  for (const windowId of windowIds) retried.add(windowId);
+  await unfail(database, windowIds);
 }
 
 /** Whether an answer says that the address is wrong, not the window. */

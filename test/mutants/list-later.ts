@@ -741,7 +741,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a link that is signed anew in one record is part of it',
     'src/walk/learning/differing-since.ts',
-    'if (now.length === stored.length) await learnIgnoredAnyOrder(context, first);',
+    'if (volatileInSome([stored, now], stream.idPath).length > 0)\n    await learnIgnoredAnyOrder(context, first);',
     '',
     LATER,
   ),
@@ -898,6 +898,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     "and not coalesce(w.proof -> 'halves' @> to_jsonb(k.walk_id), false)",
     '',
     OVERLOOKED,
+  ),
+  mutant(
+    'what failed in the moment in which records came is not walked again',
+    'src/walk/due.ts',
+    'noteUntold(state, leased, error);\n  await retryUntold(database, state);',
+    'noteUntold(state, leased, error);',
+    ODD,
   ),
   mutant(
     'a message says nothing beside no records',

@@ -455,6 +455,36 @@ describe('totals', () => {
   });
 });
 
+it('an empty day whose failure is noted only when another day has shown records is walked again in the same run', async () => {
+  const [first = '', second = ''] = closedDays(2);
+  const wrap: NonNullable<Habits['wrap']> = (list) =>
+    list.length === 0 ? '{"message":"no events"}' : `{"data":[${list.join(',')}]}`;
+  let shown = () => {};
+  const isShown = new Promise<void>((resolve) => {
+    shown = resolve;
+  });
+  let ofSecond = 0;
+  const source = new ImaginedSource(
+    { [first]: [], [second]: records(1, 4) },
+    {
+      wrap,
+      before: (_, { from }) => {
+        // When it is asked again what came before was heard.
+        if (from.startsWith(second)) ofSecond += 1;
+        if (ofSecond === 3) shown();
+      },
+    },
+  );
+  const gate: Gate = async (statement, act) => {
+    if (statement?.includes("set state = 'failed'")) await isShown;
+    return act();
+  };
+  const exporting = { server, source, stream: newStream(), since: first, gate, concurrency: 2 };
+  await runOnce(exporting);
+  for (const { state } of (await readResults(server, exporting.stream)).values())
+    expect(state).toBe('complete');
+});
+
 describe('pages that are counted by number', () => {
   it('are found out where the first records are equal', async () => {
     const list = [...Array.from({ length: 2 }, () => '{"id": 0}'), ...records(1, 9)];
