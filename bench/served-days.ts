@@ -37,37 +37,63 @@ const DAY_SECONDS = 86_400;
 /** So many days before the first one have records. */
 const DAYS_BEFORE_FIRST = 3_000;
 const TAIL = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+/** Longer than any cut reaches. */
+const QUIET_SECONDS = 180;
 /** At noon four times as many as at midnight. */
 const SWING = 0.6;
 
 /**
- * The page for a request. No record lies in the first or the last second of a day, so that seams are empty; a request
- * for more than one day is one for a seam.
+ * The page for a request, of one day or across a midnight. No record lies within {@link QUIET_SECONDS} of a midnight, so that cuts
+ * are empty.
  */
 export function pageFor(days: ServedDays, asked: Asked): ServedPage {
-  const { first, last } = recordsOf(days, asked);
-  const total = last - first;
-  const from = first + Math.min(asked.start, total);
-  const to = Math.min(from + asked.length, last);
-  const head = Buffer.from(`{"total":${total},"data":[`);
-  const pieces = [head, textOf(days.block, from, to), TAIL];
+  const spans = spansOf(days, asked);
+  const total = spans.reduce((sum, { first, last }) => sum + last - first, 0);
+  const texts: Buffer[] = [];
+  let [skipped, records] = [Math.min(asked.start, total), 0];
+  for (const { first, last } of spans) {
+    const from = Math.min(first + skipped, last);
+    const to = Math.min(from + asked.length - records, last);
+    skipped -= from - first;
+    records += to - from;
+    if (to > from) texts.push(...(texts.length > 0 ? [COMMA] : []), textOf(days.block, from, to));
+  }
+  const pieces = [Buffer.from(`{"total":${total},"data":[`), ...texts, TAIL];
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return { total, records: to - from, pieces, bytes };
+  return { total, records, pieces, bytes };
 }
 
-function recordsOf(days: ServedDays, { fromDate, toDate }: Asked): { first: number; last: number } {
-  const day = fromDate.slice(0, 10);
-  const number = epochDay(day) - epochDay(days.firstDay);
-  const isKept = number > -DAYS_BEFORE_FIRST && Date.parse(`${day}T00:00:00Z`) < Date.now();
-  if (!isKept || toDate.slice(0, 10) !== day) return { first: 0, last: 0 };
+/** Records of the block, from the first on and before the last. */
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+function spansOf(days: ServedDays, { fromDate, toDate }: Asked): Span[] {
+  const [from, to] = [fromDate, toDate].map((time) => ({
+    day: epochDay(time.slice(0, 10)),
+    second: secondOf(time),
+  })) as [Moment, Moment];
+  if (from.day === to.day) return [spanOf(days, from.day, from.second, to.second)];
+  return [spanOf(days, from.day, from.second, DAY_SECONDS - 1), spanOf(days, to.day, 0, to.second)];
+}
+
+interface Moment {
+  readonly day: number;
+  readonly second: number;
+}
+
+/** The records of a day between two seconds, both included. */
+function spanOf(days: ServedDays, day: number, from: number, to: number): Span {
+  const number = day - epochDay(days.firstDay);
+  const isKept = number > -DAYS_BEFORE_FIRST && day * DAY_SECONDS * 1_000 < Date.now();
+  if (!isKept) return { first: 0, last: 0 };
   const whole = Math.floor(days.block.count / days.recordsPerDay);
   const inTurn = ((number % whole) + whole) % whole;
   const offset = inTurn * days.recordsPerDay;
   const size = sizeOf(days, number);
-  return {
-    first: offset + recordsBefore(size, secondOf(fromDate)),
-    last: offset + recordsBefore(size, secondOf(toDate) + 1),
-  };
+  return { first: offset + recordsBefore(size, from), last: offset + recordsBefore(size, to + 1) };
 }
 
 /** How many records a day holds, by its number from the first one on: 90 to 100 hundredths, scattered as if by chance, and the same in each run. */
@@ -82,7 +108,10 @@ export function sizeOf(
 
 /** How many records of a day lie before that second of it. */
 function recordsBefore(recordsPerDay: number, second: number): number {
-  const share = Math.min(1, Math.max(0, (second - 1) / (DAY_SECONDS - 2)));
+  const share = Math.min(
+    1,
+    Math.max(0, (second - QUIET_SECONDS) / (DAY_SECONDS - 2 * QUIET_SECONDS)),
+  );
   const passed = share - (SWING / (2 * Math.PI)) * Math.sin(2 * Math.PI * share);
   return Math.round(recordsPerDay * passed);
 }
