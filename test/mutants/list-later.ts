@@ -901,9 +901,9 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what failed in the moment in which records came is not walked again',
-    'src/walk/due.ts',
-    'noteUntold(state, leased, error);\n  await retryUntold(database, state);',
-    'noteUntold(state, leased, error);',
+    'src/walk/known-streams.ts',
+    "if (error.fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);",
+    'if (isNoPage) failedUntold.push(windowId);',
     ODD,
   ),
   mutant(
