@@ -11,12 +11,8 @@ export const EXAMPLE_QUERY = `select day,
  order by day`;
 
 /** How many pages are stored, in all walks. */
-export async function countPages(database: Database): Promise<number> {
-  const [row] = await database.persist<{ pages: number }>(
-    'select coalesce(sum(pages), 0)::bigint as pages from daywalk.walks',
-  );
-  return row?.pages ?? 0;
-}
+export const countPages = (database: Database): Promise<number> =>
+  database.value('select coalesce(sum(pages), 0)::bigint from daywalk.walks');
 
 /** The newest severe events, from the record table of the demo. */
 export const TABLE_QUERY = `select at, agent, level, rule

@@ -127,14 +127,13 @@ export function readTotals(
 }
 
 /** The oldest day that any of these streams wants or has; null: none of them was ever planned. */
-export async function readFirstDay(
+export function readFirstDay(
   database: Database,
   streamNames: readonly string[],
 ): Promise<Day | null> {
-  const { day } = await database.one<{ day: Day | null }>(
+  return database.value(
     `select min(least(s.since, (select min(w.day) from daywalk.windows w where w.stream_id = s.stream_id))) as day
        from daywalk.streams s where s.name = any ($1::text[])`,
     [streamNames],
   );
-  return day;
 }

@@ -5,7 +5,7 @@ import type { Lease } from './leases.ts';
 
 /**
  * Calls one; it may be repeated.
- * @param sql its arguments $1 and $2 are the window and the lease, the others `values`; its `outcome` says what came of it.
+ * @param sql its arguments $1 and $2 are the window and the lease, the others `values`; its one value says what came of it.
  * @throws {LeaseLostError} where another worker holds the window.
  */
 export async function callFenced(
@@ -14,7 +14,7 @@ export async function callFenced(
   sql: string,
   values: SqlValues,
 ): Promise<string> {
-  const { outcome } = await database.one<{ outcome: string }>(sql, [windowId, leaseId, ...values]);
+  const outcome = await database.value<string>(sql, [windowId, leaseId, ...values]);
   if (outcome === 'lost') throw leaseLost(windowId);
   return outcome;
 }

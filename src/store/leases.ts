@@ -58,12 +58,12 @@ export async function acquireLease(
   signal?: AbortSignal,
 ): Promise<LeasedWindow | null> {
   const ordered = scope.newestFirst ? NEWEST_FIRST : OLDEST_FIRST;
-  const [row] = await database.persist<Omit<LeasedWindow, 'leaseId'>>(
+  const row = await database.first<Omit<LeasedWindow, 'leaseId'>>(
     scope.looksOnly ? NEWEST_LOOK : ordered,
     [leaseId, owner, ttlMs, scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
     signal,
   );
-  return row === undefined ? null : { ...row, leaseId };
+  return row && { ...row, leaseId };
 }
 
 /** A condition: the window `w` is of a day in the range, or a cut at one of its ends. Both arguments are SQL. */
@@ -191,14 +191,13 @@ export async function unfail(database: Database, windowIds: readonly number[]): 
 }
 
 /** How many windows of the scope are due now, held ones included; cuts are not counted. */
-export async function countDue(database: Database, scope: LeaseScope): Promise<number> {
-  const { due } = await database.one<{ due: number }>(
+export function countDue(database: Database, scope: LeaseScope): Promise<number> {
+  return database.value(
     `select count(*) as due
        from daywalk.windows w
       where w.due_at <= clock_timestamp() and w.kind <> 'cut' and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')}`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
   );
-  return due;
 }
 
 /** Windows in the scope that are due, but held by another process. */

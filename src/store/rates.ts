@@ -20,7 +20,7 @@ export async function takeSlots(
   signal?: AbortSignal,
 ): Promise<{ count: number; startsInMs: number; intervalMs: number }> {
   const interval = 1 / rate;
-  const { startsInMs } = await database.one<{ startsInMs: number }>(
+  const startsInMs = await database.value<number>(
     `insert into daywalk.rates as r (origin, next_slot)
      values ($1, clock_timestamp() + make_interval(secs => $2::double precision * $3::integer))
      on conflict (origin) do update

@@ -20,20 +20,19 @@ export interface RunCounts {
 }
 
 /** Notes that a run has begun; `key` is a fresh UUID, so that repeating it notes one run. Returns its id. */
-export async function beginRun(
+export function beginRun(
   database: Database,
   trigger: RunTrigger,
   key: string,
   owner: string,
   range: DayRange | null,
 ): Promise<number> {
-  const { run_id } = await database.one<{ run_id: number }>(
+  return database.value(
     `insert into daywalk.runs (key, trigger, owner, from_day, to_day) values ($5::uuid, $1, $2, $3, $4)
      on conflict (key) do update set key = excluded.key
      returning run_id`,
     [trigger, owner, range?.from ?? null, range?.to ?? null, key],
   );
-  return run_id;
 }
 
 /** Notes how a run ended. One attempt: a run whose database is gone cannot say so there. */

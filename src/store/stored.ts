@@ -66,12 +66,8 @@ export function checkPages(
 }
 
 /** What of a walk does not add up, in words. */
-export async function checkWalk(database: Database, walkId: number): Promise<string[]> {
-  const { problems } = await database.one<{ problems: string[] }>(
-    'select daywalk.check_walk($1) as problems',
-    [walkId],
-  );
-  return problems;
+export function checkWalk(database: Database, walkId: number): Promise<string[]> {
+  return database.value('select daywalk.check_walk($1) as problems', [walkId]);
 }
 
 /** A day of a resource of which several streams show records. */
@@ -125,17 +121,16 @@ export async function listGoneWalks(
 }
 
 /** How many walks of these streams were pruned and are nowhere: only what the ledger says of them can be checked. */
-export async function countPrunedWalks(
+export function countPrunedWalks(
   database: Database,
   streamNames: readonly string[],
   range: DayRange | null,
 ): Promise<number> {
-  const { walks } = await database.one<{ walks: number }>(
+  return database.value(
     `select coalesce(sum(cardinality(g.walks)), 0)::bigint as walks
        from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
       where s.name = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)
         and not (g.what = 'day' and ${isTiered('g.stream_id', 'g.day')})`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
-  return walks;
 }

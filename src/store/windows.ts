@@ -21,11 +21,10 @@ export interface DayStanding {
 }
 
 /** Now, by the clock of the database; milliseconds since the epoch. */
-export async function databaseNow(database: Database): Promise<number> {
-  const { now } = await database.one<{ now: number }>(
+export function databaseNow(database: Database): Promise<number> {
+  return database.value(
     `select extract(epoch from clock_timestamp())::double precision * 1000 as now`,
   );
-  return now;
 }
 
 /**
@@ -220,8 +219,8 @@ export async function askNeighboursAgain(
  * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due.
  * @returns whether anything failed, or is gone.
  */
-export async function acceptSource(database: Database, streamId: number): Promise<boolean> {
-  const { something } = await database.one<{ something: boolean }>(
+export function acceptSource(database: Database, streamId: number): Promise<boolean> {
+  return database.value(
     `with accepted as (
        update daywalk.streams set accepted_at = clock_timestamp(), distrusted_since = null where stream_id = $1
      ), tried as (
@@ -234,5 +233,4 @@ export async function acceptSource(database: Database, streamId: number): Promis
          or exists (select from daywalk.windows where stream_id = $1 and state = 'failed') as something`,
     [streamId],
   );
-  return something;
 }

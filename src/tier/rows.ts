@@ -65,12 +65,12 @@ export interface LeavingDay extends Pick<DayToMove, 'streamId' | 'stream' | 'day
 }
 
 /** The day as it is now; null: it is not here any more. */
-export async function readLeavingDay(
+export function readLeavingDay(
   database: Database,
   { streamId, day }: Pick<DayToMove, 'streamId' | 'day'>,
   signal?: AbortSignal,
 ): Promise<LeavingDay | null> {
-  const [row] = await database.persist<LeavingDay>(
+  return database.first(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, to_jsonb(shown.walks) as walks,
             encode(daywalk.marks_digest(shown.walks), 'hex') as marks, to_jsonb(g.going) as going, g.pages
        from daywalk.days d
@@ -82,7 +82,6 @@ export async function readLeavingDay(
     [streamId, day],
     signal,
   );
-  return row ?? null;
 }
 
 /** What came of saying that a day has moved; see `daywalk.mark_tiered`. */

@@ -213,8 +213,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'days close by the clock of the worker',
     'src/store/windows.ts',
-    'return now;',
-    'return Date.now();',
+    'return database.value(\n    `select extract(epoch from clock_timestamp())::double precision * 1000 as now`,\n  );',
+    'return Promise.resolve(Date.now());',
     ['test/e2e/bad-clocks.test.ts'],
   ),
   mutant(

@@ -37,8 +37,8 @@ export async function walksAgree(database: Database, one: Part, other: Part): Pr
  * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,
  * so what stands on it twice is there twice; what stands on two pages may be one record that moved.
  */
-export async function countUnion(database: Database, walkIds: readonly number[]): Promise<number> {
-  const { records } = await database.one<{ records: number }>(
+export function countUnion(database: Database, walkIds: readonly number[]): Promise<number> {
+  return database.value(
     `select coalesce(sum(most), 0)::bigint as records
        from (select max(copies) as most
                from (select record.hash, count(*) as copies
@@ -47,7 +47,6 @@ export async function countUnion(database: Database, walkIds: readonly number[])
               group by hash) as by_record`,
     [walkIds],
   );
-  return records;
 }
 
 /** How two sums of records differ. */

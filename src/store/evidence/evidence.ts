@@ -75,7 +75,7 @@ export function readHalves(database: Database, windowId: number) {
 
 /** The walk that a window was proven by before the given one; null: there is none whose pages are here. */
 export async function readProofBefore(database: Database, walkId: number): Promise<number | null> {
-  const [row] = await database.persist<{ walkId: number }>(
+  const row = await database.first<{ walkId: number }>(
     `select former.walk_id as "walkId"
        from daywalk.walks k
        join daywalk.walks former on former.window_id = k.window_id and former.role = k.role

@@ -59,12 +59,12 @@ export function readShownBefore(database: Database, streamId: number, day: strin
  * The most records that a walk of a window, or of a part of it, has brought since the source was last accepted; 0 where its day
  * was proven: what is shown of that stays.
  */
-export async function countHeldBefore(
+export function countHeldBefore(
   database: Database,
   { windowId, day }: Pick<LeasedWindow, 'windowId' | 'day'>,
   streamId: number,
 ): Promise<number> {
-  const { held } = await database.one<{ held: number }>(
+  return database.value(
     `select coalesce(max(k.next_start), 0) as held
        from daywalk.walks k join daywalk.streams s on s.stream_id = $2
       where k.window_id = any (array(select daywalk.subtree($1))) and k.role = 'whole'
@@ -73,12 +73,11 @@ export async function countHeldBefore(
                          where w.stream_id = $2 and w.day = $3 and w.kind = 'day' and w.proof is not null)`,
     [windowId, streamId, day],
   );
-  return held;
 }
 
 /** How many records are shown of a day; 0: it is not shown. */
 export async function countShown(database: Database, streamId: number, day: Day): Promise<number> {
-  const [row] = await database.persist<{ records: number }>(
+  const row = await database.first<{ records: number }>(
     'select records from daywalk.days where stream_id = $1 and day = $2',
     [streamId, day],
   );

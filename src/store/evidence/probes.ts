@@ -61,16 +61,16 @@ interface CompareRow extends Omit<FactsRow, 'continues' | 'fits' | 'stored'> {
  * What tells of a failure at the root of a body whose list is not known yet, or on the way to it; null: nothing does.
  * @throws {EnvelopeError} where the body is not JSON.
  */
-export async function readFault(
+export function readFault(
   database: Database,
   page: Page,
   recordsPath: readonly string[],
 ): Promise<string | null> {
-  const { fault } = await readAsJsonb(page.body, ({ body }) =>
-    database.one<{ fault: string | null }>(
-      'select fault from daywalk.frame_says($3::text::jsonb, $1, $2)',
-      [recordsPath, page.status ?? 200, body],
-    ),
+  return readAsJsonb(page.body, ({ body }) =>
+    database.value('select fault from daywalk.frame_says($3::text::jsonb, $1, $2)', [
+      recordsPath,
+      page.status ?? 200,
+      body,
+    ]),
   );
-  return fault;
 }
