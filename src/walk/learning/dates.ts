@@ -10,7 +10,7 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
-import { question } from '../questions/questions.ts';
+import { question, showsAny } from '../questions/questions.ts';
 import { spansAround } from '../questions/span.ts';
 
 const HOUR = 3_600;
@@ -50,8 +50,8 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
  */
 async function refuseNothingAcross(context: WindowContext, midnight: string): Promise<void> {
   const hours = Math.max(...HOURS) * HOUR;
-  const shows = async (first: number, last: number) =>
-    ((await orNull(question(context, around(midnight, first, last), 0, 2)))?.came ?? 0) > 0;
+  const shows = (first: number, last: number) =>
+    showsAny(context, around(midnight, first, last), 2);
   if (!((await shows(1 - hours, 0)) && (await shows(-1 - hours, 0)))) return;
   for (let time = 0; time < context.knowledge.repeats; time += 1)
     if (await shows(1 - hours, 2)) return;

@@ -10,7 +10,7 @@ import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
-import { question } from '../questions/questions.ts';
+import { question, showsAny } from '../questions/questions.ts';
 import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan } from '../questions/span.ts';
 
 const REACH_ATTEMPTS = 3;
@@ -81,7 +81,7 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
   const canaries = await readCanaries(database, knowledge.streamId);
   for (const { from } of [await newestDay(context, null), ...canaries]) {
     const newer = from.slice(0, 10);
-    if (newer <= day || !(await showsAny(context, newer))) continue;
+    if (newer <= day || !(await showsAny(context, dayOf(newer), 1))) continue;
     if (!(await ignoresTimeOfDay(context, newer))) return true;
     break;
   }
@@ -117,9 +117,6 @@ const minuteOf = (day: Day, hour: string): Span => ({
   from: `${day} ${hour}:30:00`,
   to: `${day} ${hour}:30:59`,
 });
-
-const showsAny = async (context: WindowContext, day: Day): Promise<boolean> =>
-  ((await orNull(question(context, dayOf(day), 0, 1)))?.came ?? 0) > 0;
 
 /** Whether single seconds near one end of a span are shown exactly; not, where that cannot be told soon. */
 async function isExact(

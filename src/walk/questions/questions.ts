@@ -29,6 +29,15 @@ export async function question(
   return (await askShorter(context, request, walkId)).facts;
 }
 
+/** Whether a span shows a record now; one that cannot be asked for shows none. */
+export async function showsAny(
+  context: AskingContext,
+  span: Span,
+  length: number,
+): Promise<boolean> {
+  return ((await orNull(question(context, span, 0, length)))?.came ?? 0) > 0;
+}
+
 /** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
 export function askShorter(
   context: AskingContext,
