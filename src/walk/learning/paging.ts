@@ -97,16 +97,24 @@ export async function learnIgnoredAnyOrder(
     (await learnOneForm(context, page, again.page)) ??
     (await learnOneForm(context, page, last.page));
   if (learned !== null) return learned;
-  const [other, third] = [again.list, last.list];
-  const lists = [one, other, third];
-  const some = volatileInSome(lists, context.stream.idPath);
-  const path = volatilePlace(one, other);
-  // What comes back as it was may be an edit that one of two replicas does not know.
-  const apart = path !== null && [one, other].every((list) => volatilePlace(list, third) === path);
-  const paths =
-    some.length > 0 || path === null || !(apart || tellsItself(path, lists)) ? some : [path];
+  const paths = placesThatRun([one, again.list, last.list], context.stream.idPath);
   const evidence = `asked again, the records are the same but for ${paths.join(', ')}`;
   return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
+}
+
+/** The places in which three answers to one question differ, in some records or in all. */
+function placesThatRun(
+  answers: readonly [readonly unknown[], readonly unknown[], readonly unknown[]],
+  idPath: readonly string[] | undefined,
+): readonly string[] {
+  const some = volatileInSome(answers, idPath);
+  if (some.length > 0) return some;
+  const [one, other, third] = answers;
+  const path = volatilePlace(one, other);
+  if (path === null) return [];
+  // What comes back as it was may be an edit that one of two replicas does not know.
+  const apart = [one, other].every((list) => volatilePlace(list, third) === path);
+  return apart || tellsItself(path, answers) ? [path] : [];
 }
 
 /**
