@@ -1,5 +1,6 @@
 /** Quantities are numbers with a unit, as people write them: `1000`, `90s`, `64MiB`. */
 import { Wrong } from '../problems.ts';
+import { DAY, HOUR, KIB, MIB, MINUTE, SECOND } from '../table/kinds.ts';
 
 /** The least and the greatest value that is taken. */
 interface Range {
@@ -20,16 +21,16 @@ const DURATION: Measure = {
   name: 'a duration',
   examples: '90s, 15m, 1h or 2d',
   zero: '0s',
-  units: { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 },
+  units: { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY },
 };
 /** Where less than a day is none. */
-const AGE: Measure = { ...DURATION, name: 'an age', examples: '400d' };
+const OF_DAYS: Measure = { ...DURATION, name: 'an age', examples: '400d' };
 /** In bytes. */
 const SIZE: Measure = {
   name: 'a size',
   examples: '64MiB or 10MB',
   zero: '0B',
-  units: { B: 1, kB: 1e3, KiB: 1024, MB: 1e6, MiB: 1024 ** 2, GB: 1e9, GiB: 1024 ** 3 },
+  units: { B: 1, kB: 1e3, KiB: KIB, MB: 1e6, MiB: MIB, GB: 1e9, GiB: 1024 * MIB },
 };
 /** In seconds. */
 const RATE_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
@@ -42,7 +43,7 @@ export function parseInteger(text: string, range: Range): number | Wrong {
 
 /** Milliseconds from `90s`, `15m`, `1h`, `2d`, `250ms` or `0`. */
 export const parseDuration = (text: string, range: Range): number | Wrong =>
-  parseQuantity(text, range, range.min < 86_400_000 ? DURATION : AGE);
+  parseQuantity(text, range, range.min < DAY ? DURATION : OF_DAYS);
 
 /** Bytes from `64MiB`, `10MB`, `512KiB` or `0`; a kB is 1000 bytes, a KiB 1024. */
 export const parseSize = (text: string, range: Range): number | Wrong =>
