@@ -720,7 +720,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a value that runs in one record of several is part of it',
     'src/walk/rules/volatile-in-some.ts',
-    'list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),',
+    'list.filter((record) => !seen.every((texts) => texts.has(spelledWhole(record)))),',
     'list.filter(() => seen.length > 0),',
     ODD,
   ),

@@ -33,7 +33,8 @@ export function spelled(value: unknown, place: string, leftOut: ReadonlySet<stri
   return `{${inside.filter((text) => text !== '').join()}}`;
 }
 
-export const textOf = (value: unknown): string => spelled(value, '', new Set());
+/** A value as text, all of it: equal where the values are. */
+export const spelledWhole = (value: unknown): string => spelled(value, '', new Set());
 
 /** A record with the list that stands in a place as one value: its elements are no places of their own, of which some records have more. */
 export function asOneValue(value: unknown, place: string, at = ''): unknown {

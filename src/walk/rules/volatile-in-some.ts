@@ -1,7 +1,7 @@
 /** What is not the record, and differs in some records alone: the time that is left for an open alert, a link that is signed anew; pure. */
 import { identityPaths } from '../../source/identity.ts';
 import { valueAt } from '../../source/json.ts';
-import { textOf } from './places.ts';
+import { spelledWhole } from './places.ts';
 import { differing, isToldApart, pairsOf, volatilePaths } from './volatile.ts';
 
 /**
@@ -14,9 +14,9 @@ export function volatileInSome(
   answers: readonly (readonly unknown[])[],
   idPath?: readonly string[],
 ): readonly string[] {
-  const seen = answers.map((list) => new Set(list.map(textOf)));
+  const seen = answers.map((list) => new Set(list.map(spelledWhole)));
   const moved = answers.map((list) =>
-    list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),
+    list.filter((record) => !seen.every((texts) => texts.has(spelledWhole(record)))),
   );
   const [one = []] = moved;
   if (moved.some(({ length }) => length !== one.length)) return [];

@@ -1,6 +1,6 @@
 /** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
 import { isObject } from '../../source/json.ts';
-import { asOneValue, escaped, leavesIn, spelled, textOf, valuesOf } from './places.ts';
+import { asOneValue, escaped, leavesIn, spelled, spelledWhole, valuesOf } from './places.ts';
 
 /** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
 const AGE =
@@ -146,7 +146,7 @@ export function rowNumberPlace(
 }
 
 const movedIn = (pairs: readonly (readonly [unknown, unknown])[]) =>
-  pairs.filter(([one, other]) => textOf(one) !== textOf(other));
+  pairs.filter(([one, other]) => spelledWhole(one) !== spelledWhole(other));
 
 /**
  * The places in which records have come to differ from what they were; one place alone where they come in another order now,
