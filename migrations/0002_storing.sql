@@ -46,7 +46,7 @@ begin
     end if;
   end loop;
   return coalesce(answered + skipped < coalesce(asked, total), false)
-      or away and (coalesce(asked, answered) is not null or name in ('shards', 'partitions', 'indices', 'indexes', 'indexers', 'replicas'));
+      or away and (coalesce(asked, answered) is not null or name in ('shards', 'partitions', 'indices', 'indexes', 'indexers', 'replicas', 'splits'));
 end $$;
 
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
@@ -70,7 +70,7 @@ begin
                   'interrupted', 'isinterrupted', 'throttled', 'isthrottled', 'ratelimited', 'isratelimited') then said in ('true', 'yes')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
-    when name in ('shards', 'partitions', 'indices', 'indexes', 'indexers', 'replicas', 'nodes', 'searchnodes', 'clusters', 'remoteclusters',
+    when name in ('shards', 'partitions', 'splits', 'indices', 'indexes', 'indexers', 'replicas', 'nodes', 'searchnodes', 'clusters', 'remoteclusters',
                   'peers', 'searchpeers', 'managers', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
     when status = 404 then false
     when with_records and name in ('errors', 'exceptions', 'fail', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
@@ -86,16 +86,18 @@ begin
     when name in ('message', 'msg', 'detail', 'reason') then not with_records
       and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
-    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
+    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
       then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
-    when name ~ '^unreachable$|^(shard|partition|index|indexer|replica|node|cluster|peer|manager|(data)?source|server|region)(errors|failures)$'
+    when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|(data)?source|server|region)(errors|failures)$'
       then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
     else false
   end;
   more := case
+    -- Vespa.
+    when name = 'coverage' then value @> '{"full": false}'
     when name in ('partialfailure', 'partialfailures', 'partialerror', 'partialerrors') then not daywalk.says_nothing(value)
     -- Of a hundred, or of one.
-    when name like '%percent%' and name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$'
+    when name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$|^(job|query|search)progress$'
       then said ~ '^[0-9]{1,2}(\.[0-9]+)? *%?$' and said !~ '^1(\.0+)?$'
     when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- What is cut within a record.
@@ -106,8 +108,8 @@ begin
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
     when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?capped$'
       then said in ('true', 'yes')
-    -- BigQuery: jobComplete; Salesforce: done.
-    when name ~ '^((is|job|query|search)?(complete|completed|done|finished)|(is)?final|searche?d?completely)$' then said = 'false'
+    -- BigQuery: jobComplete; Salesforce: done; Spring Data: last; Jira: isLast.
+    when name ~ '^((is|job|query|search)?(complete|completed|done|finished)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said = 'false'
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^206\M' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
     when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
@@ -167,7 +169,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|shards|partitions|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') then about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.

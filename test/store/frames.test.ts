@@ -46,6 +46,7 @@ describe('a failure', () => {
   it.each<[unknown, string[]?]>([
     [{ error: 'no such index', data: R }],
     [{ failed_shards: 1, data: R }],
+    [{ failed_splits: 1, data: R }],
     [{ Error: { code: 1 }, data: R }],
     [{ errors: [{ message: 'x' }], data: R }],
     [{ error: 1, data: { items: R } }, ['data', 'items']],
@@ -372,6 +373,13 @@ describe('beside records', () => {
     [{ warnings: ['3 search nodes did not respond'] }],
     [{ warnings: ['Shard 4 of logs-7 timed out'] }],
     [{ diagnostics: { results_truncated: true } }],
+    // Jira, Spring Data, Vespa.
+    [{ isLast: false }],
+    [{ page: { last: false } }],
+    [{ lastPage: 'false' }],
+    [{ coverage: { coverage: 60, documents: 5, full: false, degraded: { timeout: true } } }],
+    [{ searchProgress: 45 }],
+    [{ job_progress: '0.45' }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
   });
@@ -445,6 +453,7 @@ describe('beside records', () => {
     [{ servers: { total: 40, unreachable: 3 }, nodes: { total: 3, ready: 2, unavailable: 1 } }],
     [{ stats: { nodes: { total: 3, successful: 2 }, failed_servers: 3 }, unreachable: 3 }],
     [{ clusters: { 'eu-1': 4, missing: 2 }, peers: 3, regions: null, indexers: 'idx-1' }],
+    [{ failed_splits: [], split_errors: null, splits: { total: 8, successful: 8, failed: 0 } }],
     [{ failed_shards: 0, missingIndices: [], unreachable_peers: null, nodes_failed: 'none' }],
     [{ failed_logins: 3, missing_patches: ['KB1'], unreachable_hosts: ['a'] }],
     [{ server_errors: 12, source_errors: 4, node_failures: 3, dataSourceErrors: 0 }],
@@ -455,6 +464,10 @@ describe('beside records', () => {
     [{ percentage: 45, histogram: { percentage: 3, percentComplete: 3 } }],
     [{ percentComplete: 100, completion_percent: '100%', percent_done: 1 }],
     [{ percent_complete: null, percentCompleteText: 'half', percent: 45 }],
+    [{ progress: 45, searchProgress: 100, query_progress: 1, job_progress_note: '45' }],
+    [{ last: true, isLast: true, last_page: 7, lastPage: '/events?page=7', lastUpdated: false }],
+    [{ coverage: { coverage: 100, full: true }, full: false }],
+    [{ coverage: 45 }],
     [{ metaData: { extraData: { hasMoreEvents: 'false', has_more: true } } }],
     // The state of a service.
     [{ status: 'Running' }],
