@@ -90,9 +90,8 @@ async function judge(
   const { walkId, stored, pages } = newest;
   const split = (reason: string) =>
     splitUp(context, window, { reason, total: null, size: Math.ceil(stored / pages) });
-  const order = await orderOf(context, wholes, newest);
-  if (order === 'disagree')
-    return split('a content stands on two pages, and other page boundaries show another order');
+  const order = await orderOf(context, window, wholes, newest);
+  if (order === 'disagree') return split('other page boundaries show another order');
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
     return again(context, window, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);

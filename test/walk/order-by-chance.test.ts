@@ -153,3 +153,38 @@ describe('three of one minute, which trade places', () => {
     for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
   });
 });
+
+describe('a list that moved under two walks', () => {
+  /**
+   * The whole of 40 moves whenever it is walked on; in the part that holds 20, two trade places around a boundary of pages of 7, and
+   * the one that comes twice has another text then.
+   */
+  const moving: NonNullable<Habits['arrange']> = (list, _number, { start }) => {
+    const order = [...list];
+    const swap = (one: number, other: number) =>
+      ([order[one], order[other]] = [order[other] ?? '', order[one] ?? '']);
+    if (list.length === 40 && start > 0) swap(start, start + 1);
+    if (list.length === 20 && start === 12) {
+      swap(11, 13);
+      order[13] = order[13]?.replace('{', '{"again": true, ') ?? '';
+    }
+    return order;
+  };
+  /** Twenty of one stretch of seven minutes, and ten on either side. */
+  const dense = (record: string): number => {
+    const index = idOf(record) - 1_000;
+    if (index < 10) return index * 3_000;
+    return index < 30 ? 40_000 + index * 20 : 50_000 + (index - 30) * 3_000;
+  };
+
+  it('is not whole where one walk of a part has as many as its total tells', async () => {
+    const source = new ImaginedSource(
+      { [second]: records(1_000, 40) },
+      { totals: 'exact', at: dense, arrange: moving },
+    );
+    const stream = newStream();
+    const exporting = { server, source, stream, since: second, pageLength: 7, concurrency: 1 };
+    await teach(exporting, { calibrated: 50, proven_size: 50 });
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+  });
+});

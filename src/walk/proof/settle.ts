@@ -3,7 +3,7 @@
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
-import { countUnion, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
+import { countUnion, isOfMoved, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readWalks } from '../../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
 import type { WalkRole } from '../../store/walks.ts';
@@ -42,7 +42,7 @@ export async function settleSpan(
     const walks = (await readWalks(context.database, window)).filter(
       (walk) => walk.role === role && sameSpan(walk, span) && walk.walkId > after,
     );
-    const settled = await findSettled(context, walks);
+    const settled = await findSettled(context, window, walks);
     if (settled !== null) return settled;
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
     const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
@@ -67,6 +67,7 @@ export async function settleSpan(
 /** The newest walk, where it can stand for its span. */
 async function findSettled(
   context: WindowContext,
+  window: LeasedWindow,
   walks: readonly EndedWalk[],
 ): Promise<EndedWalk | null> {
   const ended = walks.filter(({ outcome }) => outcome === 'ended');
@@ -76,7 +77,7 @@ async function findSettled(
     const united = await findUnited(context, ended, newest);
     if (united !== null) return united;
   }
-  const order = await orderOf(context, ended, newest);
+  const order = await orderOf(context, window, ended, newest);
   if (order === 'disagree') return null;
   const evidence = { ...newest, ...order, end: newest.end ?? 'open' };
   const said = verdict(evidence, context.knowledge.learned);
@@ -113,11 +114,14 @@ async function findUnited(
 /** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
 export async function orderOf(
   { database, knowledge }: WindowContext,
+  { windowId }: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
 ): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
   const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
-  const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
+  const repeated =
+    newest.pages > 1 &&
+    ((await isRepeated(database, newest.walkId)) || (await isOfMoved(database, windowId)));
   if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
   // Where it was seen that the order does not hold, two walks may bring the same record twice by chance.
   if (repeated && wholes.some(({ outcome }) => outcome === 'shifted')) return 'disagree';

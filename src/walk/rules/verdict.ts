@@ -26,7 +26,7 @@ export interface Evidence {
   readonly end: ListEnd;
   /** Of every answer since it began. */
   readonly claims: readonly Claim[];
-  /** A content stands on more than one of its pages. */
+  /** A content stands on more than one of its pages, or its list has moved before: they may be of two orders. */
   readonly repeated?: boolean;
   /** It has several pages, of which none begins with the last record of the one before: pages are counted by number. */
   readonly unlinked?: boolean;
