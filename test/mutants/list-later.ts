@@ -620,6 +620,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/order-by-chance.test.ts'],
   ),
   mutant(
+    'pages of a part fit each other, whatever its whole has shown',
+    'src/walk/proof/settle.ts',
+    '(await isOfMoved(database, windowId))',
+    'false',
+    ['test/walk/order-by-chance.test.ts'],
+  ),
+  mutant(
+    'what is too old for a source is never another range',
+    'src/walk/proof/contradictions.ts',
+    'if (knowledge.heedsOldDays) return;',
+    'if (day < today) return;',
+    OLD_DAYS,
+  ),
+  mutant(
     'a day that comes empty is believed to be, whatever it has shown',
     'src/walk/proof/settle.ts',
     'before.every((walk) => mostHeard(walk) <= newest.stored)',

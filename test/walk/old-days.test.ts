@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError, SettingsError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
+import { addDays } from '../../src/plan/days.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
@@ -15,8 +16,9 @@ import {
   runOnce,
   SETTLE_MS,
   sharedDatabase,
+  teach,
 } from './exporting.ts';
-import { ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 freshStore((store) => {
@@ -411,3 +413,44 @@ it.each<Days>([
     expect(await server.query(count)).toEqual(before);
   },
 );
+
+describe('a source that answers what is too old for it with the last day', () => {
+  const days = closedDays(8);
+  const [oldest = ''] = days;
+  const newest = records(8_000, 12);
+  const lists = Object.fromEntries(
+    days.map((day, index) => [day, index === 7 ? newest : records(1_000 * (index + 1), 12)]),
+  );
+
+  /** The oldest of them, as behind newer ones, of which one was held against its halves. */
+  async function exportOldest(habits: Habits, to = oldest) {
+    const source = new ImaginedSource(lists, habits);
+    const stream = newStream();
+    await teach({ server, source, stream, since: oldest }, { proven_size: 50 });
+    const options = { streams: [stream], since: oldest, settleMs: SETTLE_MS, pageLength: 30 };
+    await backfill(
+      exporterParts({ database: sharedDatabase(server), source }),
+      { ...OPTIONS, ...options },
+      { from: oldest, to, newestFirst: false },
+      new AbortController().signal,
+    );
+    const results = [...(await readResults(server, stream)).values()];
+    return { source, results: results.filter(({ state }) => state !== 'pending') };
+  }
+
+  it('has none of its old days complete', async () => {
+    const keptSince = days[4] ?? '';
+    const { results } = await exportOldest({
+      arrange: (list, _, { from }) => (from < keptSince ? newest : list),
+    });
+    expect(results.map(({ state }) => state)).toEqual(['failed']);
+    expect(results[0]?.lastError).toContain('the very records');
+  });
+
+  it('is asked once for a day of long ago, where that shows nothing', async () => {
+    const { source, results } = await exportOldest({}, days[2]);
+    expect(results.map(({ state }) => state)).toEqual(['complete', 'complete', 'complete']);
+    const aYearAgo = addDays(oldest, -365);
+    expect(source.asked.filter(({ from }) => from < aYearAgo)).toHaveLength(1);
+  });
+});

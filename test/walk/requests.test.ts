@@ -5,7 +5,7 @@ import { paper } from '../docs/markdown.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore, records } from '../support/store.ts';
+import { freshStore, hastyClock, records } from '../support/store.ts';
 import { closedDays, complaints, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
 import { ImaginedSource, type Totals } from './imagined-source.ts';
 
@@ -57,8 +57,9 @@ async function monthOf(perDay: (index: number) => number, totals: Totals) {
   for (let closed = 1; closed <= DAYS; closed += 1) {
     const before = source.asked.length;
     const settleMs = SETTLE_MS + (DAYS - closed) * DAY_MS;
+    const clock = { ...hastyClock, now: () => Date.now() - (DAYS - closed) * DAY_MS };
     await runOnce({
-      ...{ server, source, stream, settleMs, since: days[0] ?? '' },
+      ...{ server, source, stream, clock, settleMs, since: days[0] ?? '' },
       ...{ pageLength: 1_000, recheckDays: RECHECK_DAYS },
     });
     for (const kind of kindsOf(source.asked.slice(before), complete)) counts[kind] += 1;

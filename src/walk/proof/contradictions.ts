@@ -1,6 +1,6 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import { WalkError } from '../../errors.ts';
-import type { Claim, Span } from '../../model.ts';
+import type { Claim, Day, Span } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { findSameDay } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
@@ -94,37 +94,65 @@ export async function refuseForeignTotal(
 }
 
 /** Days from now that have no records: one is not yet, and may show none; the other was long before, where an archive may begin. */
-const NO_DAYS = [7, -3_650];
+const NOT_YET = 7;
+const LONG_AGO = -3_650;
+/** The newest days are old for no source. */
+const NEWEST_DAYS = 2;
 
 /**
  * A source that does not heed which day it is asked for shows the records of another day, and shows them of one that cannot have
  * any, too.
  * @throws {WalkError} where it does.
  */
-export async function refuseSameDay(
+export async function refuseOtherDays(
   context: WindowContext,
   { kind, day }: LeasedWindow,
   { walkId, stored }: WalkToPublish,
 ): Promise<void> {
   const { clock, database, knowledge, timeZone } = context;
   if (kind !== 'day' || stored === 0) return;
-  const same = await findSameDay(database, knowledge.streamId, day, walkId);
-  if (same === null) return;
   const today = dayAt(clock.now(), timeZone);
   const length = knowledge.pageLength(context.pageLength);
-  for (const other of NO_DAYS.map((days) => addDays(today, days))) {
-    const hashes = (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
+  const ask = async (other: Day) =>
+    (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
+  if (day < addDays(today, -NEWEST_DAYS)) await refuseStandIn(context, day, today, ask);
+  const same = await findSameDay(database, knowledge.streamId, day, walkId);
+  if (same === null) return;
+  for (const other of [NOT_YET, LONG_AGO].map((days) => addDays(today, days))) {
+    const hashes = await ask(other);
     const shows = (hash: string) => other > today || same.hashes.includes(hash);
-    if (!hashes.some(shows)) continue;
-    throw new WalkError(
-      'contradicted',
-      `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
-      {
-        hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
-      },
-    );
+    if (hashes.some(shows))
+      throw notHeeded(
+        `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
+      );
   }
 }
+
+/**
+ * What is too old for a source may be answered with another range, as the last day: then it shows the very list that any day of
+ * long ago shows. Where such a day shows nothing, none is asked for again.
+ */
+async function refuseStandIn(
+  { knowledge }: WindowContext,
+  day: Day,
+  today: Day,
+  ask: (day: Day) => Promise<readonly string[]>,
+): Promise<void> {
+  if (knowledge.heedsOldDays) return;
+  const other = addDays(today, LONG_AGO);
+  const shown = await ask(other);
+  if (shown.length === 0)
+    return knowledge.learn('heeds_old_days', true, `${other} shows no records`);
+  // The list may go on meanwhile.
+  const own = String(await ask(day));
+  if (own === String(shown) || own === String(await ask(other)))
+    throw notHeeded(`${day} shows the very records that ${other} does`);
+}
+
+const notHeeded = (reason: string): WalkError =>
+  new WalkError('contradicted', reason, {
+    hint: 'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
+  });
 
 /** An answer that shows more records than its own total tells says that totals from that one on are too low. */
 export async function learnLowTotals(

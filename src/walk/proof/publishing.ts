@@ -15,7 +15,7 @@ import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/conte
 import { calibrate } from '../questions/questions.ts';
 import { DAY_SECONDS, spanOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
-import { refuseSameDay } from './contradictions.ts';
+import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
 
 /**
@@ -54,7 +54,7 @@ async function publishInTurn(
     throw error;
   };
   try {
-    await refuseSameDay(context, window, walk);
+    await refuseOtherDays(context, window, walk);
   } catch (error) {
     await refuse(error, { outcome: 'failed', end: null });
   }
