@@ -629,8 +629,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is too old for a source is never another range',
     'src/walk/proof/contradictions.ts',
-    'if (knowledge.heedsOldDays) return;',
-    'if (day < today) return;',
+    'const isNew = day >= addDays(today, -NEWEST_DAYS);',
+    'const isNew = day < today;',
     OLD_DAYS,
   ),
   mutant(

@@ -83,7 +83,8 @@ describe('a record that breaks its pages', () => {
     expect(states).toEqual(DAYS.map((one) => (one === day ? 'failed' : 'complete')));
     // Two halves, and the cut between them.
     expect(parts).toBeLessThanOrEqual(3);
-    expect(asked).toBeLessThanOrEqual(whole.asked);
+    // Once more as the day behind another one.
+    expect(asked).toBeLessThanOrEqual(whole.asked + 1);
     expect(learned).toEqual([]);
   });
 });

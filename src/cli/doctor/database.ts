@@ -171,7 +171,6 @@ const FACT_WORDS: Readonly<Record<Fact, string>> = {
   restless: 'one question is answered in different ways',
   empties: 'share of empty answers where records are:',
   hides_much: 'what holds too much is answered with nothing',
-  heeds_old_days: 'what is too old is not answered with other days',
   cut_otherwise:
     'lists are cut by something else than their number (by shard, by hours), so each is compared with its halves',
 };

@@ -17,7 +17,6 @@ export type Fact =
   | 'restless'
   | 'empties'
   | 'hides_much'
-  | 'heeds_old_days'
   | 'cut_otherwise';
 
 /** One thing learned. */

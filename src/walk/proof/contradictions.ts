@@ -2,7 +2,7 @@
 import { WalkError } from '../../errors.ts';
 import type { Claim, Day, Span } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
-import { findSameDay } from '../../store/evidence/agreement.ts';
+import { findSameDay, isBesideProven } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
 import { orNull } from '../failures.ts';
@@ -94,14 +94,11 @@ export async function refuseForeignTotal(
 }
 
 /** Days from now that have no records: one is not yet, and may show none; the other was long before, where an archive may begin. */
-const NOT_YET = 7;
-const LONG_AGO = -3_650;
-/** The newest days are old for no source. */
-const NEWEST_DAYS = 2;
+const NO_DAYS = [7, -3_650];
 
 /**
- * A source that does not heed which day it is asked for shows the records of another day, and shows them of one that cannot have
- * any, too.
+ * A source that does not heed which day it is asked for, or answers what is too old for it with another range, shows the records of
+ * another day, and shows them of one that cannot have any, too.
  * @throws {WalkError} where it does.
  */
 export async function refuseOtherDays(
@@ -115,44 +112,44 @@ export async function refuseOtherDays(
   const length = knowledge.pageLength(context.pageLength);
   const ask = async (other: Day) =>
     (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
-  if (day < addDays(today, -NEWEST_DAYS)) await refuseStandIn(context, day, today, ask);
-  const same = await findSameDay(database, knowledge.streamId, day, walkId);
+  const same =
+    (await findSameDay(database, knowledge.streamId, day, walkId)) ??
+    (await findSameBeside(context, day, today, ask));
   if (same === null) return;
-  for (const other of [NOT_YET, LONG_AGO].map((days) => addDays(today, days))) {
+  for (const other of NO_DAYS.map((days) => addDays(today, days))) {
     const hashes = await ask(other);
     const shows = (hash: string) => other > today || same.hashes.includes(hash);
-    if (hashes.some(shows))
-      throw notHeeded(
-        `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
-      );
+    if (!hashes.some(shows)) continue;
+    throw new WalkError(
+      'contradicted',
+      `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
+      {
+        hint: 'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
+      },
+    );
   }
 }
 
-/**
- * What is too old for a source may be answered with another range, as the last day: then it shows the very list that any day of
- * long ago shows. Where such a day shows nothing, none is asked for again.
- */
-async function refuseStandIn(
-  { knowledge }: WindowContext,
+/** The newest days are too old for no source. */
+const NEWEST_DAYS = 2;
+
+/** The day behind an old one of which no neighbour is proven, where it shows half of its first page, both asked now. */
+async function findSameBeside(
+  { database, knowledge }: WindowContext,
   day: Day,
   today: Day,
   ask: (day: Day) => Promise<readonly string[]>,
-): Promise<void> {
-  if (knowledge.heedsOldDays) return;
-  const other = addDays(today, LONG_AGO);
-  const shown = await ask(other);
-  if (shown.length === 0)
-    return knowledge.learn('heeds_old_days', true, `${other} shows no records`);
-  // The list may go on meanwhile.
-  const own = String(await ask(day));
-  if (own === String(shown) || own === String(await ask(other)))
-    throw notHeeded(`${day} shows the very records that ${other} does`);
+): Promise<{ readonly day: Day; readonly hashes: readonly string[] } | null> {
+  const isNew = day >= addDays(today, -NEWEST_DAYS);
+  if (isNew || (await isBesideProven(database, knowledge.streamId, day))) return null;
+  const behind = addDays(day, 1);
+  const hashes = await ask(behind);
+  const own = hashes.length === 0 ? [] : await ask(day);
+  const shown = new Set(own);
+  const shared = hashes.filter((hash) => shown.has(hash)).length;
+  const isSame = shared > 0 && shared >= Math.min(hashes.length, own.length) / 2;
+  return isSame ? { day: behind, hashes } : null;
 }
-
-const notHeeded = (reason: string): WalkError =>
-  new WalkError('contradicted', reason, {
-    hint: 'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
-  });
 
 /** An answer that shows more records than its own total tells says that totals from that one on are too low. */
 export async function learnLowTotals(

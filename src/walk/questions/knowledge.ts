@@ -124,11 +124,6 @@ export class Knowledge {
     return this.#facts.get('hides_much') === true;
   }
 
-  /** What is too old is not answered with other days. */
-  get heedsOldDays(): boolean {
-    return this.#facts.get('heeds_old_days') === true;
-  }
-
   /** The largest page length that works, as far as is known, and not more than `wanted`. */
   pageLength(wanted: number): number {
     return Math.min(wanted, this.#number('page_length') ?? wanted);
