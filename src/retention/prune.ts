@@ -1,6 +1,6 @@
 /** Prunes: lists what is old enough to go and what must stay, and does it, so that a killed pruning can be repeated. */
 import { SettingsError } from '../errors.ts';
-import { sizeOf } from '../files/folder.ts';
+import { digestOfFile, sizeOf } from '../files/folder.ts';
 import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
 import type { AgeLimit, Day, KeptDay } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -88,8 +88,10 @@ async function exportReason(
   const file = files.find((one) => one.stream === day.stream && one.day === day.day);
   if (file === undefined) return 'it is not exported';
   if (!isOf(file, day)) return 'what is shown of it changed since it was exported';
-  const isThere = (await sizeOf(folder, file.path)) === file.bytes;
-  return isThere ? null : 'its exported file is gone, or has another size';
+  if ((await sizeOf(folder, file.path)) !== file.bytes)
+    return 'its exported file is gone, or has another size';
+  const isSound = (await digestOfFile(folder, file.path)) === file.sha256;
+  return isSound ? null : 'its exported file is not what was written';
 }
 
 async function monthsOf(

@@ -1,5 +1,5 @@
 /** `daywalk prune`: what is old goes, once it may and only then; everything that is said about the rest stays true (I6, I7). */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
@@ -242,6 +242,23 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
       { day: '2026-02-01', state: 'failed' },
       { day: '2026-02-02', state: 'complete' },
     ]);
+  });
+
+  test('--require-export takes no day whose file was spoiled since', async () => {
+    const scene = await exported();
+    const folder = temporaryFolder();
+    const day = ['--from', '2026-01-30', '--to', '2026-01-30'];
+    await scene.succeed(['export', '--out', folder, ...day], EVENTS);
+    const path = join(folder, 'stream=events/day=2026-01-30/records.ndjson.gz');
+    const file = await readFile(path);
+    const middle = Math.floor(file.length / 2);
+    file[middle] = 255 - (file[middle] ?? 0);
+    await writeFile(path, file);
+    const ended = await scene.run(upTo('2026-01-30', '--require-export', folder, '--yes'), EVENTS);
+    expect(ended).toMatchObject({ code: 3 });
+    expect(ended.stdout).toMatch(
+      /^kept: events 2026-01-30: its exported file is not what was written$/m,
+    );
   });
 
   atNight(
