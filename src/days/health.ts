@@ -4,10 +4,12 @@ import type { Day } from '../model.ts';
 import type { DayState } from '../plan/day-states.ts';
 import { addDays, closesAt } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
+import { type Gone, readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
 import { counted, linesOf } from '../text.ts';
 import { readStreamDays, type StreamDays } from './covered-days.ts';
 import { describeFuture, gapSpansOf, type Problem, problemOf } from './gaps.ts';
+import { describeLost } from './gone.ts';
 import { readFirstDay } from './rows.ts';
 import { firstTickAfter } from './ticks.ts';
 
@@ -39,6 +41,8 @@ export interface Health {
   readonly expected: Day;
   readonly streams: readonly StreamHealth[];
   readonly problems: readonly Problem[];
+  /** What sources lost in numbers, with the command for where that is as it should be. */
+  readonly lost: readonly { readonly text: string; readonly command: string }[];
 }
 
 /** Reads every day of these streams, and judges the export by them. */
@@ -46,18 +50,22 @@ export async function readHealth(
   database: Database,
   streams: readonly string[],
   expectation: Expectation,
-): Promise<{ now: number; days: StreamDays[]; health: Health }> {
+): Promise<{ now: number; days: StreamDays[]; gone: Gone[]; health: Health }> {
   const { timeZone, settleMs } = expectation;
   const [now, first] = await Promise.all([databaseNow(database), readFirstDay(database, streams)]);
   // Of streams that were never planned there is one day to say so.
   const from = first ?? new Date(now).toISOString().slice(0, 10);
-  const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
-  return { now, days, health: assessHealth(days, now, expectation) };
+  const [days, gone] = await Promise.all([
+    readStreamDays(database, { streams, from, timeZone, settleMs }),
+    readGone(database, streams),
+  ]);
+  return { now, days, gone, health: assessHealth(days, gone, now, expectation) };
 }
 
 /** Judges the export. @param now milliseconds since the epoch, by the database's clock. */
 export function assessHealth(
   streams: readonly StreamDays[],
+  gone: readonly Gone[],
   now: number,
   expectation: Expectation,
 ): Health {
@@ -65,9 +73,14 @@ export function assessHealth(
   const expected = expectedDay(closed.at(-1) ?? '1970-01-01', now, expectation);
   const judged = streams.map((stream) => judge(stream, expected, now, expectation.timeZone));
   const problems = gapSpansOf(streams.flatMap((stream) => gapsOf(stream, expected))).map(problemOf);
-  const level = levelOf(streams, judged, problems);
-  const sentence = sentenceOf(level, streams, judged, problems, expected);
-  return { level, sentence, expected, streams: judged, problems };
+  const lost = gone.flatMap((standing) => {
+    const text = describeLost(standing);
+    return text === null ? [] : [{ text, command: 'daywalk accept' }];
+  });
+  const level = levelOf(streams, judged, problems.length + lost.length > 0);
+  const wrong = wrongOf(judged, lost.length > 0);
+  const sentence = sentenceOf(level, streams, judged, wrong, expected);
+  return { level, sentence, expected, streams: judged, problems, lost };
 }
 
 /** The newest day that had its tick after its close, and `lateAfter` after it. */
@@ -123,28 +136,33 @@ const isOnItsWay = (state: DayState): state is 'missing' | 'begun' | 'walked' | 
 function levelOf(
   streams: readonly StreamDays[],
   judged: readonly StreamHealth[],
-  problems: readonly Problem[],
+  isWrong: boolean,
 ): Exclude<HealthLevel, 'refused'> {
   if (streams.every(({ streamId }) => streamId === null)) return 'new';
   if (judged.some(({ fresh }) => !fresh)) return 'late';
-  return problems.length > 0 ? 'gaps' : 'good';
+  return isWrong ? 'gaps' : 'good';
+}
+
+/** In words, with a small letter; empty: nothing. */
+function wrongOf(judged: readonly StreamHealth[], isLost: boolean): string {
+  const sum = (of: (stream: StreamHealth) => number) =>
+    judged.reduce((total, stream) => total + of(stream), 0);
+  const failed = sum((stream) => stream.failed);
+  const overdue = sum((stream) => stream.overdue);
+  return linesOf(
+    failed > 0 && `${counted(failed, 'day')} failed`,
+    overdue > 0 && `${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`,
+    isLost && 'a source lost records, which are kept here',
+  ).join(' and ');
 }
 
 function sentenceOf(
   level: Exclude<HealthLevel, 'refused'>,
   streams: readonly StreamDays[],
   judged: readonly StreamHealth[],
-  problems: readonly Problem[],
+  wrong: string,
   expected: Day,
 ): string {
-  const sum = (of: (stream: StreamHealth) => number) =>
-    judged.reduce((total, stream) => total + of(stream), 0);
-  const failed = sum((stream) => stream.failed);
-  const overdue = sum((stream) => stream.overdue);
-  const wrong = linesOf(
-    failed > 0 && `${counted(failed, 'day')} failed`,
-    overdue > 0 && `${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`,
-  ).join(' and ');
   switch (level) {
     case 'new':
       return 'Nothing is exported yet; the first run begins with the days that are due.';
@@ -157,12 +175,12 @@ function sentenceOf(
         : `All is well: every day that should be here is complete, up to ${longDay(newest[0] ?? '')}.`;
     }
     case 'gaps':
-      return `${wrong}; the newest days are complete.`;
+      return `${wrong[0]?.toUpperCase()}${wrong.slice(1)}; the newest days are complete.`;
     case 'late': {
       const late = judged.filter(({ fresh }) => !fresh).map(({ stream }) => stream);
       const walked = streams.some(({ days }) => days.some(({ state }) => state === 'running'));
       const state = walked ? 'catching up' : 'late';
-      return `${late.join(' and ')} ${late.length === 1 ? 'is' : 'are'} ${state}: ${longDay(expected)} should be complete by now${problems.length === 0 ? '' : `; ${wrong}`}.`;
+      return `${late.join(' and ')} ${late.length === 1 ? 'is' : 'are'} ${state}: ${longDay(expected)} should be complete by now${wrong === '' ? '' : `; ${wrong}`}.`;
     }
   }
 }

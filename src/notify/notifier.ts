@@ -2,14 +2,12 @@
 import { hostname } from 'node:os';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { describeLost } from '../days/gone.ts';
 import { readHealth } from '../days/health.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
-import { readGone } from '../store/publications.ts';
 import { Alarm } from './alarm.ts';
 import type { Trouble } from './message.ts';
 import { pingsOf } from './ping.ts';
@@ -101,8 +99,8 @@ async function troublesOf(
   if (database === null || away) return early;
   try {
     const streams = settings.streams.map(({ name }) => name);
-    const overdue = await overdueOf(settings, streams, database);
-    return [...early, ...overdue, ...(await lostOf(streams, database))];
+    const wrong = await wrongOf(settings, streams, database);
+    return [...early, ...wrong];
   } catch {
     // A database that is away has ended the run as well, or the next run says so; that all is well it does not say.
     return early.length > 0 ? early : null;
@@ -117,20 +115,14 @@ function troubleOf(error: unknown): Trouble {
   return { text: `${name}${message}${hint}`, command: 'daywalk doctor' };
 }
 
-async function overdueOf(
+async function wrongOf(
   { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs }: Settings,
   streams: readonly string[],
   database: Database,
 ): Promise<readonly Trouble[]> {
   const expectation = { timeZone, settleMs, schedule, lateAfterMs };
-  return (await readHealth(database, streams, expectation)).health.problems;
-}
-
-async function lostOf(streams: readonly string[], database: Database): Promise<Trouble[]> {
-  return (await readGone(database, streams)).flatMap((standing) => {
-    const text = describeLost(standing);
-    return text === null ? [] : [{ text, command: 'daywalk accept' }];
-  });
+  const { problems, lost } = (await readHealth(database, streams, expectation)).health;
+  return [...problems, ...lost];
 }
 
 /** A hook is asked for through the proxy of the settings, with the certificates that Node trusts. */

@@ -4,7 +4,6 @@ import { readRunning } from '../days/coverage-rows.ts';
 import { type Expectation, readHealth } from '../days/health.ts';
 import { readTables } from '../days/record-table-rows.ts';
 import { type Database, readTogether } from '../store/database.ts';
-import { readGone } from '../store/publications.ts';
 import { readRunHistory } from '../store/runs.ts';
 
 /** What reading needs. */
@@ -22,17 +21,15 @@ export type Standing = Awaited<ReturnType<typeof readStanding>>;
 
 /** Reads where the export stands. */
 export async function readStanding({ database, streams, expectation }: FactsParts) {
-  const [{ now, days, health }, found] = await Promise.all([
+  const [{ days, ...judged }, found] = await Promise.all([
     readHealth(database, streams, expectation),
     readTogether({
       running: readRunning(database),
       runs: readRunHistory(database, RUNS_READ),
       tables: readTables(database),
-      /** What the sources do not show any more. */
-      gone: readGone(database, streams),
     }),
   ]);
-  return { now, streams: days, health, ...found };
+  return { streams: days, ...judged, ...found };
 }
 
 /**

@@ -32,7 +32,7 @@ export const unknownHealth = (error: string): Answer =>
  * the days, does not make it 503: no restart mends it; `problems`, metrics and the webhook tell of it.
  */
 export function healthAnswer(
-  { level, sentence, expected, streams, problems }: Health,
+  { level, sentence, expected, streams, problems, lost }: Health,
   notInStep: readonly NotInStep[],
   strike: (text: string) => string,
 ): Answer {
@@ -45,9 +45,11 @@ export function healthAnswer(
       ...rest,
       lagSeconds: lagMs === null ? null : Math.round(lagMs / 1000),
     })),
-    problems: [...problems, ...notInStep.map(followerTrouble)].map(({ text, command }) => ({
-      text: strike(text),
-      command,
-    })),
+    problems: [...problems, ...lost, ...notInStep.map(followerTrouble)].map(
+      ({ text, command }) => ({
+        text: strike(text),
+        command,
+      }),
+    ),
   });
 }

@@ -53,7 +53,8 @@ function stream(name: string, signs: string): StreamDays {
     days,
   };
 }
-const assess = (now: string, ...streams: StreamDays[]) => assessHealth(streams, at(now), HOURLY);
+const assess = (now: string, ...streams: StreamDays[]) =>
+  assessHealth(streams, [], at(now), HOURLY);
 
 it('a first day in the future is no all is well', () => {
   const future = { ...stream('events', 'xxxxx'), since: '2062-03-10' };
@@ -61,6 +62,24 @@ it('a first day in the future is no all is well', () => {
   expect(sentence).toBe(
     'events: begins on 2062-03-10 (since), in the future; until then no new day is planned.',
   );
+});
+
+it('what a source lost in numbers is no all is well', () => {
+  const loss = { day: '2026-03-08', lost: 20, records: 60 };
+  const gone = { stream: 'events', gone: 20, lost: 20, days: 1, failures: [loss] };
+  const standing = { ...gone, retiredDays: 0, newestRetired: null, identified: false };
+  const health = assessHealth([stream('events', 'ccccc')], [standing], at('07:14:00'), HOURLY);
+  expect(health).toMatchObject({
+    level: 'gaps',
+    sentence: 'A source lost records, which are kept here; the newest days are complete.',
+    problems: [],
+    lost: [
+      {
+        text: 'events: the source lost 20 of 60 records of 2026-03-08; they are kept here',
+        command: 'daywalk accept',
+      },
+    ],
+  });
 });
 
 describe('a day that is not complete', () => {
@@ -130,7 +149,7 @@ it('a stream that wants no day yet is fresh; one that was never planned is new',
 it('a weekly schedule is waited for', () => {
   // 2026-03-11 is a Wednesday; the last Monday tick was on the 9th, at 03:00, when the 8th had closed.
   const weekly = { ...HOURLY, schedule: '0 3 * * 1' };
-  expect(assessHealth([stream('events', 'ccmmo')], at('12:00:00'), weekly)).toMatchObject({
+  expect(assessHealth([stream('events', 'ccmmo')], [], at('12:00:00'), weekly)).toMatchObject({
     level: 'good',
     expected: '2026-03-08',
   });
