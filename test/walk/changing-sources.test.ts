@@ -196,6 +196,18 @@ it('events of a young day that are deleted are told as lost, though the day with
   expect(lost).toEqual([12]);
 });
 
+it('a day that was proven before it was over, by the time zone of now, is walked again without a look', async () => {
+  const source = new ImaginedSource({ [third]: records(3_000, 12) });
+  const exporting = { server, source, stream: newStream(), since: third, pageLength: 30 };
+  await runOnce(exporting);
+  await server.query(
+    `update daywalk.windows set due_at = null, proven_at = day + interval '12 hours' where kind = 'day' and day = $1`,
+    [third],
+  );
+  source.lists.set(`${third} 00:00:00`, records(3_000, 15));
+  expect((await exported(exporting)).get(third)?.published.length).toBe(15);
+});
+
 it('days are looked at for as long as recheck_days says now', async () => {
   const source = new ImaginedSource({
     ...{ [first]: records(1_000, 12), [second]: records(2_000, 12), [third]: records(3_000, 12) },
