@@ -14,7 +14,7 @@ import {
   type WalkRole,
 } from '../store/walks.ts';
 import type { WalkEnd, WindowContext } from './questions/context.ts';
-import { sameSpan, spanOf, targetOf } from './questions/span.ts';
+import { sameSpan, targetOf } from './questions/span.ts';
 import type { WalkManner } from './rules/steps.ts';
 import { Walk } from './walk.ts';
 
@@ -113,7 +113,7 @@ async function openOrResume(
 ): Promise<OpenWalk> {
   const lost = () => leaseLost(window.windowId);
   const length = nextPageLength(knowledge.pageLength(pageLength), earlier);
-  const asked = { ...spanOf(span), role, pageLength: length, ignored: knowledge.ignored };
+  const asked = { ...span, role, pageLength: length, ignored: knowledge.ignored };
   for (;;) {
     const opened = await openWalk(database, window, asked, signal);
     if (opened !== null) return opened;

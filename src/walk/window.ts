@@ -15,7 +15,7 @@ import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
 import type { WindowContext, WindowEnd } from './questions/context.ts';
 import { isRestless, question, totalsCount } from './questions/questions.ts';
-import { spanOf, splitSpan } from './questions/span.ts';
+import { splitSpan } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
 import { type Evidence, type HalvesObserved, verdict } from './rules/verdict.ts';
 
@@ -265,7 +265,7 @@ async function isAnsweredInPart(context: WindowContext, window: LeasedWindow): P
   if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
   // It may have been of a moment, or of another span.
   if ((await orNull(question(context, window, 0, 2))) !== null) return false;
-  const beginning = { ...spanOf(window), ...beginningOf(window) };
+  const beginning = { ...window, ...beginningOf(window) };
   return (await orNull(question(context, beginning, 0, 2))) !== null;
 }
 

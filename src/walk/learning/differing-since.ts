@@ -5,7 +5,7 @@ import { readCanaries } from '../../store/evidence/proven.ts';
 import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
-import { spanOf, targetOf } from '../questions/span.ts';
+import { targetOf } from '../questions/span.ts';
 import { differsInEach } from '../rules/places.ts';
 import { tellsItself, volatileSince, volatileTwice } from '../rules/volatile.ts';
 import { volatileInSome } from '../rules/volatile-in-some.ts';
@@ -91,7 +91,7 @@ async function differsElsewhere(
   const [other] = await readCanaries(database, knowledge.streamId, { except });
   if (other === undefined) return false;
   const before = await readFirstRecords(database, other.walkId);
-  const request = { ...first, ...targetOf(stream, spanOf(other)) };
+  const request = { ...first, ...targetOf(stream, other) };
   const { list } = await askRecords(context, request, 0);
   const differ = volatileSince(before, list, knowledge.ignored);
   const all = [stored, now, before, list].flat();

@@ -6,7 +6,7 @@ import type { AskingContext } from '../questions/context.ts';
 import type { Knowledge } from '../questions/knowledge.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
-import { spanOf, targetOf } from '../questions/span.ts';
+import { targetOf } from '../questions/span.ts';
 import {
   pairsOf,
   rowNumberPlace,
@@ -155,7 +155,7 @@ export async function learnIgnoredInParts(
       // A page by number begins nowhere but at a multiple of its length.
       const before = context.knowledge.paging === 'number' ? start : 0;
       const length = before + stored.length;
-      const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
+      const first = { ...targetOf(context.stream, whole), start: start - before, length };
       const { list, page } = await askRecords(context, first, 0);
       if ((await learnOneForm(context, part.walkId, page)) !== null) return true;
       lists.push(list.slice(before));
@@ -204,7 +204,7 @@ export async function learnIgnoredInHalves(
   if (before.list.length < 2 || before.list.length >= first.length) return;
   const parts: (readonly unknown[])[] = [];
   for (const half of halves) {
-    const request = { ...first, ...targetOf(context.stream, spanOf(half)) };
+    const request = { ...first, ...targetOf(context.stream, half) };
     parts.push((await askRecords(context, request, 0)).list);
   }
   const after = await askRecords(context, first, 0);

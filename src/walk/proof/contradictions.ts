@@ -8,7 +8,7 @@ import type { LeasedWindow } from '../../store/leases.ts';
 import { orNull } from '../failures.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
-import { dayOf, spanOf, splitSpan } from '../questions/span.ts';
+import { dayOf, splitSpan } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
 import { LEAST_CAP, type Verdict } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
@@ -45,7 +45,7 @@ export async function settleContradiction(
 async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promise<boolean> {
   if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
   for (const part of partsOf(window, true)) {
-    const { came, total } = await question(context, { ...spanOf(window), ...part }, 0, 2);
+    const { came, total } = await question(context, { ...window, ...part }, 0, 2);
     if (came > 0 && total !== null) return true;
   }
   return false;

@@ -13,7 +13,7 @@ import { divide, learnIgnoresTime } from '../learning/reach.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { MOST_HALVINGS, spanOf } from '../questions/span.ts';
+import { MOST_HALVINGS } from '../questions/span.ts';
 import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
 import { askCut } from './cuts.ts';
 import { settleSpan } from './settle.ts';
@@ -31,7 +31,7 @@ export async function compareHalves(
   whole: EndedWalk,
 ): Promise<HalvesObserved> {
   const { database } = context;
-  let span: Span = spanOf(window);
+  let span: Span = window;
   let unseen: WalkError | null = null;
   /** Of what was halved in turn, the other half. */
   const beside: number[] = [];
@@ -121,7 +121,7 @@ export async function sumTotalsOfHalves(
   window: LeasedWindow,
   whole: EndedWalk,
 ): Promise<number | null> {
-  let span: Span = spanOf(window);
+  let span: Span = window;
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
     const halves = await divide(context, window, span, 2);
     const [one, other] = halves?.parts ?? [];

@@ -17,7 +17,7 @@ import type { WindowContext } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { question } from '../questions/questions.ts';
-import { firstPageOf, spanOf, spansAround, splitSpan } from '../questions/span.ts';
+import { firstPageOf, spansAround, splitSpan } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
@@ -131,14 +131,13 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
   const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * clock.random()));
-  const whole = spanOf(window);
   const { to } = around(window.from, 0, second);
   const { from } = around(to, 1, 1);
-  const sum = (await totalOf({ ...whole, to })) + (await totalOf({ ...whole, from }));
+  const sum = (await totalOf({ ...window, to })) + (await totalOf({ ...window, from }));
   if (sum <= total) return null;
   if (knowledge.reach !== 1) {
     // Where windows are padded, this one shows what both parts do.
-    const both = await orNull(question(context, { ...whole, from: to, to: from }, 0, 1));
+    const both = await orNull(question(context, { ...window, from: to, to: from }, 0, 1));
     if (both === null || sum - total <= (both.total ?? both.came)) return null;
   }
   const difference = `the totals of its parts are ${sum} together, and that of the whole is ${total}`;

@@ -13,7 +13,7 @@ import {
 } from '../../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { calibrate } from '../questions/questions.ts';
-import { DAY_SECONDS, spanOf } from '../questions/span.ts';
+import { DAY_SECONDS } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
@@ -112,5 +112,5 @@ async function learnFrom(
       `${span} told ${low}, and ${walk.stored} records were proven`,
     );
   if (proof.kind === 'total') return;
-  if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, spanOf(window), walk);
+  if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, window, walk);
 }

@@ -9,7 +9,7 @@ import { orNull, refusesLength } from '../failures.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
-import { firstPageOf, MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
+import { firstPageOf, MOST_HALVINGS, splitSpan, targetOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */
 const CALIBRATIONS = 5;
@@ -25,7 +25,7 @@ export async function question(
   length: number,
   walkId = 0,
 ): Promise<Facts<ProbeFacts>> {
-  const request = { ...targetOf(context.stream, spanOf(span)), start, length };
+  const request = { ...targetOf(context.stream, span), start, length };
   return (await askShorter(context, request, walkId)).facts;
 }
 

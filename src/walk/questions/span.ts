@@ -17,11 +17,6 @@ export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget 
   return { resource, filters: { ...filters, ...levels }, from: span.from, to: span.to };
 }
 
-/** A window as a span; its levels are those of a split, not those that the stream itself asks for. */
-export function spanOf({ from, to, levelFrom, levelTo }: Span): Span {
-  return { from, to, levelFrom, levelTo };
-}
-
 /** A whole day, of all levels. */
 export const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
 
@@ -30,7 +25,7 @@ export function firstPageOf(
   { stream, knowledge, pageLength }: { stream: Stream; knowledge: Knowledge; pageLength: number },
   span: Span,
 ): PageRequest {
-  return { ...targetOf(stream, spanOf(span)), start: 0, length: knowledge.pageLength(pageLength) };
+  return { ...targetOf(stream, span), start: 0, length: knowledge.pageLength(pageLength) };
 }
 
 /** Whether two walks ask for the same. */
@@ -67,7 +62,14 @@ export function splitSpan(
   if (reach === 'day') return null;
   const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
   const unclear = unclearTimes(window.day, timeZone);
-  const found = split(spanOf(span), parts, unclear, least, reach ?? LONGEST_REACH);
+  const { from, to, levelFrom, levelTo } = span;
+  const found = split(
+    { from, to, levelFrom, levelTo },
+    parts,
+    unclear,
+    least,
+    reach ?? LONGEST_REACH,
+  );
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
     (value) => value !== undefined && value !== '',
