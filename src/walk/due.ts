@@ -95,6 +95,14 @@ interface RunContext extends WalkParts {
   readonly knownAnswers: Map<string, KnownAnswers>;
 }
 
+/** A window that this process runs. */
+interface Turn extends RunContext {
+  readonly leased: LeasedWindow;
+  readonly window: WindowName;
+  readonly state: StreamState;
+  readonly known: KnownAnswers;
+}
+
 /**
  * Runs every due window of the streams (by id) until none is left, also those that another process holds now and leaves
  * behind.
@@ -164,55 +172,51 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
 
 /** Runs one leased window to whatever end it has; throws only what stops the whole run. */
 async function runWindow(context: RunContext, leased: LeasedWindow): Promise<void> {
-  const { database, clock, log, options, onEvent } = context;
-  const state = context.states.find((candidate) => candidate.streamId === leased.streamId);
+  const { database, options, onEvent } = context;
+  const { streamId, windowId, kind, day, from, to } = leased;
+  const state = context.states.find((candidate) => candidate.streamId === streamId);
   if (state === undefined)
-    throw new Error(`leased a window of stream ${leased.streamId}, which was not asked for`);
-  const window: WindowName = {
-    windowId: leased.windowId,
-    kind: leased.kind,
-    stream: state.stream.name,
-    day: leased.day,
-    from: leased.from,
-    to: leased.to,
-  };
-  const keeping = { database, clock, log, leaseTtlMs: options.leaseTtlMs, signal: context.signal };
+    throw new Error(`leased a window of stream ${streamId}, which was not asked for`);
+  const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
+  const turn = { ...context, leased, window, state, known: knownAnswersOf(context, leased, state) };
   onEvent({ kind: 'claimed', window });
   try {
+    const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
     const end = await whileLeased(keeping, leased, (signal) =>
-      afterFirstAnswer(state, (onFirst) =>
-        decide(contextOf(context, state, leased, window, signal, onFirst), leased),
-      ),
+      afterFirstAnswer(state, (onFirst) => decide(contextOf(turn, signal, onFirst))),
     );
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     await retryUntold(database, state);
   } catch (error) {
-    await settle(context, state, leased, window, error);
+    await settle(turn, error);
   }
 }
 
-function contextOf(
+/** Those of its stream and purpose. */
+function knownAnswersOf(
   context: RunContext,
-  { stream, knowledge, contract }: StreamState,
-  leased: LeasedWindow,
-  window: WindowName,
-  signal: AbortSignal,
-  onFirst: () => void,
-): WindowContext {
-  const { database, clock, log, options, onEvent, budget, fetchPage } = context;
-  const priority = { purpose: leased.purpose };
-  const asking = { fetchPage, priority, signal, database, clock, stream, contract, knowledge };
-  const key = keyOf(leased);
+  { streamId, purpose }: LeasedWindow,
+  { stream, contract, knowledge }: StreamState,
+): KnownAnswers {
+  const key = `${streamId} ${purpose}`;
   const known =
-    context.knownAnswers.get(key) ?? new KnownAnswers({ ...asking, signal: context.signal });
+    context.knownAnswers.get(key) ??
+    new KnownAnswers({ ...context, stream, contract, knowledge, priority: { purpose } });
   context.knownAnswers.set(key, known);
+  return known;
+}
+
+function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): WindowContext {
+  const { database, clock, log, budget, options, known, leased, window, onEvent } = turn;
+  const { stream, contract, knowledge } = turn.state;
+  const parts = { database, clock, log, budget, stream, contract, knowledge, signal };
   return {
     ...options,
-    ...asking,
-    fetchPage: blaming(fetchPage, known),
-    log,
-    budget,
+    ...parts,
+    window: leased,
+    priority: { purpose: leased.purpose },
+    fetchPage: blaming(turn.fetchPage, known),
     believeNothing: (frame, span) => known.believeNothing(frame, span),
     checkKnown: (days) => known.check(days),
     onPage: (page) => {
@@ -223,43 +227,36 @@ function contextOf(
 }
 
 /** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
-async function decide(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
-  const { state, rewalk, splitBy, kind } = window;
+async function decide(context: WindowContext): Promise<WindowEnd> {
+  const { state, rewalk, splitBy, kind } = context.window;
   if (state === 'complete' && !rewalk) {
-    const found = await lookAgain(context, window);
+    const found = await lookAgain(context);
     if (found !== 'different') return { kind: found === 'as stored' ? 'unchanged' : 'released' };
-  } else if (await isForgotten(context, window)) {
+  } else if (await isForgotten(context)) {
     // What its source has forgotten since it was proven is neither walked again nor lost.
     return { kind: 'released' };
   } else if (state === 'complete') {
     // What a walk lacked may have come to differ once more.
-    await learnWhatDiffers(context, window);
+    await learnWhatDiffers(context);
   }
-  if (kind === 'cut') return walkCut(context, window);
-  return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);
+  if (kind === 'cut') return walkCut(context);
+  return splitBy === null ? walkWindow(context) : closeWindow(context);
 }
 
 /** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */
-async function settle(
-  context: RunContext,
-  state: StreamState,
-  leased: LeasedWindow,
-  window: WindowName,
-  error: unknown,
-): Promise<void> {
-  const { database, clock, log, onEvent } = context;
+async function settle(turn: Turn, error: unknown): Promise<void> {
+  const { database, clock, log, leased, window, state, known, onEvent } = turn;
   if (error instanceof LeaseLostError) {
     log.warn({ window: window.from, stream: window.stream }, error.message);
     onEvent({ kind: 'released', window });
     return;
   }
-  const known = context.knownAnswers.get(keyOf(leased));
   // Where another page still comes from there, it is that of one window.
-  if (isMisaddressed(error) && !(await known?.isThere(false))) {
+  if (isMisaddressed(error) && !(await known.isThere(false))) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
-    stopStream(context, state, error.message);
+    stopStream(turn, error.message);
     state.misaddressed = error;
     return;
   }
@@ -284,14 +281,11 @@ async function settle(
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
   // Where other pages come, the failures are those of their windows.
-  if (!((await known?.isThere(!isLong)) ?? !isLong)) stopStream(context, state, failure.reason);
+  if (!(await known.isThere(!isLong))) stopStream(turn, failure.reason);
 }
 
-const keyOf = ({ streamId, purpose }: Pick<LeasedWindow, 'streamId' | 'purpose'>): string =>
-  `${streamId} ${purpose}`;
-
-function stopStream(context: RunContext, state: StreamState, reason: string): void {
+function stopStream({ state, onEvent }: Turn, reason: string): void {
   if (state.stopped) return;
   state.stopped = true;
-  context.onEvent({ kind: 'stream-stopped', stream: state.stream.name, reason });
+  onEvent({ kind: 'stream-stopped', stream: state.stream.name, reason });
 }

@@ -3,7 +3,6 @@ import { RequestError, WalkError } from '../errors.ts';
 import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
-import type { LeasedWindow } from '../store/leases.ts';
 import { orNull, refusesLength } from './failures.ts';
 import { learnCutOtherwise } from './learning/cut-otherwise.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
@@ -15,7 +14,7 @@ import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
 import type { WindowContext, WindowEnd } from './questions/context.ts';
 import { isRestless, question, totalsCount } from './questions/questions.ts';
-import { splitSpan } from './questions/span.ts';
+import { isDivisible } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
 import { type Evidence, type HalvesObserved, verdict } from './rules/verdict.ts';
 
@@ -26,27 +25,27 @@ const MOVES_BEFORE_SPLIT = 2;
 const MOST_WALKS = 8;
 
 /**
- * Walks a leased window until it is proven, or splits it.
+ * Walks the window until it is proven, or splits it.
  * @throws {WalkError} with the numbers, when it cannot be proven; what fetching and storing throw.
  */
-export async function walkWindow(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
+  const { database, window } = context;
   if (window.attempts > FRUITLESS_LEASES)
     throw new WalkError(
       'contradicted',
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
-  let walks = window.walked ? await readWalks(context.database, window) : [];
+  let walks = window.walked ? await readWalks(database, window) : [];
   for (;;) {
-    const end = await advance(context, window, walks);
+    const end = await advance(context, walks);
     if (end !== null) return end;
-    walks = await readWalks(context.database, window);
+    walks = await readWalks(database, window);
   }
 }
 
 /** What the walks so far call for. @returns null: look at the walks again. */
 async function advance(
   context: WindowContext,
-  window: LeasedWindow,
   walks: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
   const wholes = walks.filter(({ role }) => role === 'whole');
@@ -54,22 +53,21 @@ async function advance(
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
   const isEmpty = newest?.end === 'nothing' && wholes.every(showsNothing);
   if (context.knowledge.restless)
-    return isEmpty ? judge(context, window, wholes, newest) : byUnion(context, window, wholes);
-  if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, window, wholes);
+    return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
+  if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);
   if (wholes.filter(({ outcome }) => outcome === 'failed').length > context.walkAttempts)
     throw new WalkError(
       'unsettled',
       `${wholes.length} walks came to no end; the last: ${wholes.at(-1)?.reason}`,
     );
   if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
-    return again(context, window, wholes);
-  return judgeInTurn(context, window, wholes, newest);
+    return again(context, wholes);
+  return judgeInTurn(context, wholes, newest);
 }
 
 /** Judges; as long as no total is calibrated, one window goes first, and the others look at what it has shown. */
 async function judgeInTurn(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
 ): Promise<WindowEnd | null> {
@@ -77,50 +75,49 @@ async function judgeInTurn(
   const tells = newest.claims.some(({ total, lowerBound }) => total !== null && !lowerBound);
   const isFree = learned.calibrated > 0 || !tells;
   const end = await firstProof.begin(() => isFree || firstProof.done);
-  return judge(context, window, wholes, newest).finally(end);
+  return judge(context, wholes, newest).finally(end);
 }
 
 /** Judges the newest walk, and gets what it lacks. */
 async function judge(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
 ): Promise<WindowEnd | null> {
   const { walkId, stored, pages } = newest;
   const split = (reason: string) =>
-    splitUp(context, window, { reason, total: null, size: Math.ceil(stored / pages) });
-  const order = await orderOf(context, window, wholes, newest);
+    splitUp(context, { reason, total: null, size: Math.ceil(stored / pages) });
+  const order = await orderOf(context, context.window, wholes, newest);
   if (order === 'disagree') return split('other page boundaries show another order');
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
-    return again(context, window, wholes);
+    return again(context, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
-  await learnLowTotals(context, window, heard);
+  await learnLowTotals(context, heard);
   const end = newest.end ?? 'open';
-  let evidence: Evidence = { ...evidenceOf(context, window, { stored, end, heard }), ...order };
+  let evidence: Evidence = { ...evidenceOf(context, { stored, end, heard }), ...order };
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
     if (said.kind === 'complete')
-      return publish(context, window, { walkId, stored, pages, claims: [], heard }, said.proof, 0);
+      return publish(context, { walkId, stored, pages, claims: [], heard }, said.proof, 0);
     if (said.kind === 'against') {
-      const next = await settleContradiction(context, window, wholes, newest, said);
+      const next = await settleContradiction(context, wholes, newest, said);
       if (next !== 'again') return next;
       const united = context.knowledge.restless && newest.stored > 0;
-      return united ? null : again(context, window, wholes);
+      return united ? null : again(context, wholes);
     }
     switch (said.needs) {
       case 'end':
       case 'another length':
-        if (wholes.length < MOST_WALKS) return again(context, window, wholes);
+        if (wholes.length < MOST_WALKS) return again(context, wholes);
         return split(`${wholes.length} walks with other page boundaries do not settle it`);
       case 'totals of halves': {
-        const sum = await sumTotalsOfHalves(context, window, newest);
+        const sum = await sumTotalsOfHalves(context, newest);
         // Where it cannot be told, the halves are walked.
         evidence = { ...evidence, totalOfHalves: sum ?? -1 };
         break;
       }
       case 'halves': {
-        const seen = await halvesOf(context, window, wholes, newest);
+        const seen = await halvesOf(context, wholes, newest);
         if (seen === null || 'kind' in seen) return seen;
         evidence = { ...evidence, ...seen };
       }
@@ -134,30 +131,29 @@ async function judge(
  */
 async function halvesOf(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
 ): Promise<Pick<Evidence, 'halves' | 'longerShown'> | WindowEnd | null> {
   const size = newest.stored;
   let halves: HalvesObserved;
   try {
-    halves = await compareHalves(context, window, newest);
+    halves = await compareHalves(context, newest);
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
-    if (error.fault === 'learned') return again(context, window, wholes);
-    if (error.fault === 'dense' && (await isLongerShown(context, window, size)))
+    if (error.fault === 'learned') return again(context, wholes);
+    if (error.fault === 'dense' && (await isLongerShown(context, size)))
       return { longerShown: true };
     if (!SPLITS.has(error.fault)) throw error;
-    await refuseForeignTotal(context, window, newest, error.message);
-    return splitUp(context, window, { reason: error.message, total: null, size });
+    await refuseForeignTotal(context, newest, error.message);
+    return splitUp(context, { reason: error.message, total: null, size });
   }
   if (halves.more === 0) return { halves };
   // As many on both sides are edited ones.
-  if (halves.more > halves.less) await learnCutOtherwise(context, window, newest);
+  if (halves.more > halves.less) await learnCutOtherwise(context, newest);
   // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
   await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
-  return splitUp(context, window, { reason, total: null, size });
+  return splitUp(context, { reason, total: null, size });
 }
 
 /** No answer showed a record, also none that became no page. */
@@ -166,54 +162,52 @@ const showsNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came })
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
 async function afterMoves(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  if (await isRestless(context, window)) return byUnion(context, window, wholes);
+  if (await isRestless(context)) return byUnion(context, wholes);
   const last = wholes.at(-1) as EndedWalk;
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
   const total = wholes
     .flatMap(({ claims }) => claims)
     .reduce((most, claim) => Math.max(most, claim.total ?? 0), 0);
   const several = last.pages > 1 || total > page || page >= last.pageLength;
-  if (several && splitSpan(window, window, context, 2)?.by === 'time') {
+  if (several && isDivisible(context)) {
     const reason = 'the list moved under two walks; in windows of one page it cannot';
-    return splitUp(context, window, { reason, total: total === 0 ? null : total, size: page });
+    return splitUp(context, { reason, total: total === 0 ? null : total, size: page });
   }
-  return byUnion(context, window, wholes);
+  return byUnion(context, wholes);
 }
 
 async function byUnion(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  const end = await proveByUnion(context, window, wholes);
+  const end = await proveByUnion(context, wholes);
   if (end !== 'again') return end;
   try {
-    await walkOnePage(context, window, wholes);
+    await walkOnePage(context, wholes);
     return null;
   } catch (error) {
     if (!(error instanceof WalkError) || !(PASSING.has(error.fault) || error.fault === 'capped'))
       throw error;
-    return ended(context, window, error);
+    return ended(context, error);
   }
 }
 
 /** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
 async function again(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  const manner = mannerOf(context, window);
+  const { window } = context;
+  const manner = mannerOf(context);
   const done = await walkToEnd(context, window, 'whole', window, wholes, manner).catch(
-    (error: unknown) => ended(context, window, error),
+    (error: unknown) => ended(context, error),
   );
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
-  const said = alone ? verdict(evidenceOf(context, window, done), context.knowledge.learned) : null;
-  if (said?.kind === 'complete') return publish(context, window, done, said.proof, done.requests);
+  const said = alone ? verdict(evidenceOf(context, done), context.knowledge.learned) : null;
+  if (said?.kind === 'complete') return publish(context, done, said.proof, done.requests);
   await noteEnd(context, window, done);
   return null;
 }
@@ -222,28 +216,24 @@ async function again(
 const SPLITS: ReadonlySet<string> = new Set(['capped', 'beyond-known-cap', 'unsettled', 'large']);
 
 /** A walk that came to no end: walked again, split, or the window's failure. */
-async function ended(
-  context: WindowContext,
-  window: LeasedWindow,
-  error: unknown,
-): Promise<WindowEnd | null> {
+async function ended(context: WindowContext, error: unknown): Promise<WindowEnd | null> {
   const isOfSpan = error instanceof RequestError && refusesLength(error);
-  if (isOfSpan && (await isAnsweredInPart(context, window))) {
+  if (isOfSpan && (await isAnsweredInPart(context))) {
     const reason = `it cannot be had whole: ${error.message}`;
-    return splitUp(context, window, { reason, total: null, size: null });
+    return splitUp(context, { reason, total: null, size: null });
   }
   if (!(error instanceof WalkError)) throw error;
   if (PASSING.has(error.fault)) return null;
   const { message: reason, fault } = error;
-  const { knowledge, windowRecords } = context;
+  const { knowledge, window, windowRecords } = context;
   const halved = fault === 'page-failed' && window.kind === 'day';
   if (!SPLITS.has(fault) && !halved) throw error;
-  if (fault === 'large' && !(await totalsCount(context, window, null))) return null;
+  if (fault === 'large' && !(await totalsCount(context, null))) return null;
   const walks = await readWalks(context.database, window);
   const claim = walks.at(-1)?.claims.at(-1);
   if (fault === 'large') {
     const total = claim?.total ?? null;
-    return splitUp(context, window, { reason, total, size: windowRecords });
+    return splitUp(context, { reason, total, size: windowRecords });
   }
   const wholes = walks.filter(({ role }) => role === 'whole');
   // Where a record breaks its pages, what came before it is no size; nor is nothing, which is no total either.
@@ -252,7 +242,7 @@ async function ended(
   const exact = knowledge.learned.calibrated > 0 && claim?.lowerBound === false;
   const total = exact ? claim.total || null : null;
   try {
-    return await splitUp(context, window, { reason, total, size });
+    return await splitUp(context, { reason, total, size });
   } catch (impossible) {
     // A window must not fail because of a limit that may be gone, or never was one.
     if (fault === 'beyond-known-cap' && (await knowledge.doubt('offset_cap'))) return null;
@@ -261,15 +251,16 @@ async function ended(
 }
 
 /** Whether the beginning of a window can be had, which itself cannot, whatever length is asked for. */
-async function isAnsweredInPart(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
+async function isAnsweredInPart(context: WindowContext): Promise<boolean> {
+  const { window } = context;
+  if (!isDivisible(context)) return false;
   // It may have been of a moment, or of another span.
   if ((await orNull(question(context, window, 0, 2))) !== null) return false;
   const beginning = { ...window, ...beginningOf(window) };
   return (await orNull(question(context, beginning, 0, 2))) !== null;
 }
 
-function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {
+function mannerOf({ windowRecords, knowledge, window }: WindowContext) {
   const mostRecords = knowledge.totalsCount === false ? null : windowRecords;
   const bySecond = secondsOf(window) > 1;
   const most = bySecond ? mostRecords : null;
@@ -277,8 +268,7 @@ function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWin
 }
 
 function evidenceOf(
-  { knowledge }: WindowContext,
-  window: LeasedWindow,
+  { knowledge, window }: WindowContext,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
   const asManyBeside = window.kind === 'day' && knowledge.isAsManyBeside(window.day, stored);

@@ -202,8 +202,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that was missed until its source had forgotten it is empty',
     'src/walk/proof/publishing.ts',
-    '  await refuseForgotten(context, window, walk.stored);',
-    '  if (window.day < "") await refuseForgotten(context, window, walk.stored);',
+    '  await refuseForgotten(context, walk.stored);',
+    '  if (window.day < "") await refuseForgotten(context, walk.stored);',
     OLD_DAYS,
   ),
   mutant(
@@ -412,8 +412,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a proven day that its source has forgotten is walked again where somebody asks for it',
     'src/walk/due.ts',
-    'else if (await isForgotten(context, window))',
-    'else if (!rewalk && (await isForgotten(context, window)))',
+    'else if (await isForgotten(context))',
+    'else if (!rewalk && (await isForgotten(context)))',
     OLD_DAYS,
   ),
   mutant(
@@ -489,7 +489,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is refused whole is not split',
     'src/walk/window.ts',
-    'if (isOfSpan && (await isAnsweredInPart(context, window))) {',
+    'if (isOfSpan && (await isAnsweredInPart(context))) {',
     'if (isOfSpan && error === null) {',
     ['test/walk/refused-whole.test.ts'],
   ),
@@ -538,7 +538,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one day that is not there is the whole address',
     'src/walk/due.ts',
-    'if (isMisaddressed(error) && !(await known?.isThere(false))) {',
+    'if (isMisaddressed(error) && !(await known.isThere(false))) {',
     'if (isMisaddressed(error)) {',
     KNOWN,
   ),
@@ -692,7 +692,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where lists are cut otherwise halves are not looked at',
     'src/walk/proof/look.ts',
-    'return difference ?? lookAtHalves(context, window, length);',
+    'return difference ?? lookAtHalves(context, length);',
     'return difference;',
     ['test/walk/overlooked.test.ts'],
   ),
@@ -762,7 +762,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a walk that is to confirm what one lacked asks not what differs',
     'src/walk/due.ts',
-    'await learnWhatDiffers(context, window);',
+    'await learnWhatDiffers(context);',
     '',
     LATER,
   ),

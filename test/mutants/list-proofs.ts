@@ -230,7 +230,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer that shows more than it tells says nothing of totals',
     'src/walk/window.ts',
-    '  await learnLowTotals(context, window, heard);\n',
+    '  await learnLowTotals(context, heard);\n',
     '',
     ['test/walk/found.test.ts'],
   ),
@@ -244,14 +244,14 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'records too near to be halved are never believed',
     'src/walk/window.ts',
-    "error.fault === 'dense' && (await isLongerShown(context, window, size))",
+    "error.fault === 'dense' && (await isLongerShown(context, size))",
     'false',
     ['test/walk/odd-sources.test.ts'],
   ),
   mutant(
     'days are as long as was proven before one was cut short',
     'src/walk/window.ts',
-    'await learnCutOtherwise(context, window, newest);',
+    'await learnCutOtherwise(context, newest);',
     '',
     ['test/walk/changing-sources.test.ts', 'test/walk/overlooked.test.ts'],
   ),

@@ -2,7 +2,6 @@
 
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import { walkAnewBySize } from '../../store/evidence/learned.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { lookAtEnd } from '../questions/end.ts';
@@ -17,10 +16,9 @@ const TIMES = 10;
  */
 export async function learnCutOtherwise(
   context: WindowContext,
-  window: LeasedWindow,
   { walkId, stored }: Pick<EndedWalk, 'walkId' | 'stored'>,
 ): Promise<void> {
-  const { database, knowledge } = context;
+  const { database, knowledge, window } = context;
   const { cutOtherwise, provenSize } = knowledge.learned;
   if (cutOtherwise)
     return knowledge.learn('cut_otherwise', true, `${window.from} to ${window.to} shows it again`);

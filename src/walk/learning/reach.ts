@@ -5,7 +5,6 @@ import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
@@ -26,13 +25,12 @@ export const ignoresTime = (): WalkError =>
 /** As {@link splitSpan}; where the parts would be short, it is learned first how short they may be. */
 export async function divide(
   context: WindowContext,
-  window: LeasedWindow,
   span: Span,
   parts: number,
 ): Promise<Split | null> {
   if (context.knowledge.reach === null && secondsOf(span) < parts * SHORTEST_CUT)
     await learnReach(context, span);
-  return splitSpan(span, window, context, parts);
+  return splitSpan(context, span, parts);
 }
 
 /**

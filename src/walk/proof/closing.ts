@@ -2,7 +2,6 @@
 import { WalkError } from '../../errors.ts';
 import type { Proof } from '../../model.ts';
 import { findUnheld } from '../../store/evidence/agreement.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import {
   closeSplit,
   readSplit,
@@ -26,11 +25,8 @@ const ATTEMPTS = 4;
  * Closes a split window whose parts are complete, or says which of them are walked again.
  * @throws {WalkError} with the numbers, where they do not add up: then none of it is complete.
  */
-export async function closeWindow(
-  context: WindowContext,
-  window: LeasedWindow,
-): Promise<WindowEnd> {
-  const { database, knowledge } = context;
+export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
+  const { database, knowledge, window } = context;
   const split = await readSplit(database, window);
   if (split === null)
     throw new WalkError('contradicted', 'it was split, and its parts are not there');
@@ -39,12 +35,12 @@ export async function closeWindow(
   if (window.state === 'complete' || window.rewalk) {
     const moved = await movedParts(context, split);
     const parts = moved.length > 0 ? moved : all;
-    return again(context, window, split, 'a look found it otherwise', parts);
+    return again(context, split, 'a look found it otherwise', parts);
   }
-  const { isEmpty, came, total: shown, totalMissing } = await askWhole(context, window);
+  const { isEmpty, came, total: shown, totalMissing } = await askWhole(context);
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
-    await refuseForgotten(context, window, came);
+    await refuseForgotten(context, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
@@ -69,17 +65,16 @@ export async function closeWindow(
   if (exact && came > 0 && total < records && split.by === 'time' && isTold) {
     // Records may have gone from the source since a part was walked.
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
-    if (moved.length > 0)
-      return again(context, window, split, numbersOf(split, total, records), moved);
+    if (moved.length > 0) return again(context, split, numbersOf(split, total, records), moved);
     // Parts that still hold more than the total: it is a lower bound from there on.
     await knowledge.learnLowerBound(
       total,
       `${window.from} to ${window.to} told ${total}, and its parts hold ${records}`,
     );
-  } else if (!addsUp) return notYet(context, window, split, total, records);
+  } else if (!addsUp) return notYet(context, split, total, records);
   const isCounted = exact && total === records;
-  if (!isCounted && (await lacksWhatItShows(context, window, split, records)))
-    return again(context, window, split, SHOWN_AND_LACKING, all);
+  if (!isCounted && (await lacksWhatItShows(context, split, records)))
+    return again(context, split, SHOWN_AND_LACKING, all);
   await context.checkKnown({ except: [window.day] });
   const proof: Proof = {
     kind: 'parts',
@@ -89,12 +84,13 @@ export async function closeWindow(
     ...(total === null ? {} : { total }),
     calibrated: isCounted,
   };
-  await closeSplit(database, window, await asOldest(context, window, proof));
+  await closeSplit(database, window, await asOldest(context, proof));
   return { kind: 'complete', proof };
 }
 
 /** What the window tells; nothing where it is refused again, and so cannot be had whole. */
-async function askWhole(context: WindowContext, window: LeasedWindow) {
+async function askWhole(context: WindowContext) {
+  const { window } = context;
   const whole =
     (await orNull(question(context, window, 0, 1))) ??
     (await orNull(question(context, window, 0, 2)));
@@ -110,11 +106,10 @@ async function askWhole(context: WindowContext, window: LeasedWindow) {
  */
 async function lacksWhatItShows(
   context: WindowContext,
-  window: LeasedWindow,
   { by, parts: { length } }: SplitParts,
   records: number,
 ): Promise<boolean> {
-  const { database } = context;
+  const { database, window } = context;
   if (by === 'level')
     throw new WalkError(
       'contradicted',
@@ -145,7 +140,6 @@ function sumOf({ parts, cuts }: SplitParts): number {
 /** Cuts that were not asked are; parts whose own totals moved are walked again; where neither is left, it has failed. */
 async function notYet(
   context: WindowContext,
-  window: LeasedWindow,
   split: SplitParts,
   total: number | null,
   records: number,
@@ -153,10 +147,10 @@ async function notYet(
   const numbers = numbersOf(split, total, records);
   if (split.by === 'time' && split.cuts.length === 0) {
     const cuts = split.parts.slice(0, -1).map(({ to }) => to);
-    return again(context, window, split, numbers, [], cuts);
+    return again(context, split, numbers, [], cuts);
   }
-  const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split) : [];
-  if (moved.length > 0) return again(context, window, split, numbers, moved);
+  const moved = context.window.attempts <= ATTEMPTS ? await movedParts(context, split) : [];
+  if (moved.length > 0) return again(context, split, numbers, moved);
   // Parts by level may lack what has none: a total is then the only one to tell.
   const hint = split.by === 'time' && total !== null ? COUNTS_ELSE : undefined;
   throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`, { hint });
@@ -184,8 +178,7 @@ async function movedParts(
 
 /** Has parts walked, and cuts asked, before the window is closed. */
 async function again(
-  { database }: WindowContext,
-  window: LeasedWindow,
+  { database, window }: WindowContext,
   { by, parts: { length } }: SplitParts,
   reason: string,
   parts: readonly number[],

@@ -1,6 +1,6 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import { WalkError } from '../../errors.ts';
-import type { Claim, Day, Span } from '../../model.ts';
+import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { findSameDay, isBesideProven } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
@@ -8,7 +8,7 @@ import type { LeasedWindow } from '../../store/leases.ts';
 import { orNull } from '../failures.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
-import { dayOf, splitSpan } from '../questions/span.ts';
+import { dayOf, isDivisible } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
 import { LEAST_CAP, type Verdict } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
@@ -18,16 +18,15 @@ const CONTRADICTIONS_BEFORE_SPLIT = 2;
 /** An end that something speaks against is walked again; then a cap is split, and anything else has failed. */
 export async function settleContradiction(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
   said: Extract<Verdict, { kind: 'against' }>,
 ): Promise<WindowEnd | 'again'> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
-  if (await isRestless(context, window)) return 'again';
+  if (await isRestless(context)) return 'again';
   if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
-  if (said.rule === 'C2' && (await tellsOfParts(context, window)))
-    return splitUp(context, window, { reason: said.reason, total: null, size: null });
+  if (said.rule === 'C2' && (await tellsOfParts(context)))
+    return splitUp(context, { reason: said.reason, total: null, size: null });
   if (said.least <= newest.stored) {
     if (times <= context.walkAttempts) return 'again';
     const hint = said.rule === 'C2' ? LACKS_TOTAL : undefined;
@@ -35,15 +34,16 @@ export async function settleContradiction(
       hint,
     });
   }
-  await refuseForeignTotal(context, window, newest, `${said.reason} (${said.rule})`);
+  await refuseForeignTotal(context, newest, `${said.reason} (${said.rule})`);
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
-  if (!shown) await learnCap(context, window, newest, said.reason);
-  return splitUp(context, window, { reason: said.reason, total: said.least, size: newest.stored });
+  if (!shown) await learnCap(context, newest, said.reason);
+  return splitUp(context, { reason: said.reason, total: said.least, size: newest.stored });
 }
 
 /** Whether the source, which tells no total of a window, does of a part of it: there may be too many to count. */
-async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
+async function tellsOfParts(context: WindowContext): Promise<boolean> {
+  const { window } = context;
+  if (!isDivisible(context)) return false;
   for (const part of partsOf(window, true)) {
     const { came, total } = await question(context, { ...window, ...part }, 0, 2);
     if (came > 0 && total !== null) return true;
@@ -57,8 +57,7 @@ async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promi
  * @throws {WalkError} where no split would help.
  */
 async function learnCap(
-  { knowledge }: WindowContext,
-  { windowId, from, to }: LeasedWindow,
+  { knowledge, window: { windowId, from, to } }: WindowContext,
   { stored }: EndedWalk,
   reason: string,
 ): Promise<void> {
@@ -82,12 +81,11 @@ const LACKS_TOTAL =
 /** @throws {WalkError} where small parts of the window show less than they tell: the total counts something else. */
 export async function refuseForeignTotal(
   context: WindowContext,
-  window: LeasedWindow,
   { claims }: EndedWalk,
   reason: string,
 ): Promise<void> {
   const totals = claims.flatMap(({ total }) => total ?? []);
-  if (totals.length === 0 || (await totalsCount(context, window, Math.max(...totals)))) return;
+  if (totals.length === 0 || (await totalsCount(context, Math.max(...totals)))) return;
   throw new WalkError('contradicted', `${reason}, and so it is in small parts of the window`, {
     hint: COUNTS_ELSE,
   });
@@ -153,8 +151,7 @@ async function findSameBeside(
 
 /** An answer that shows more records than its own total tells says that totals from that one on are too low. */
 export async function learnLowTotals(
-  { knowledge }: WindowContext,
-  { from, to }: Span,
+  { knowledge, window: { from, to } }: WindowContext,
   heard: readonly Claim[],
 ): Promise<void> {
   for (const { start, came, total } of heard)

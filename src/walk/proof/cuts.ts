@@ -10,7 +10,6 @@ import { compareSums, isCorrectionPlausible, walksAgree } from '../../store/evid
 import { type EndedWalk, type Part, partOf } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, readNeighbours } from '../../store/evidence/proven.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
@@ -47,13 +46,13 @@ const TOTAL_TELLS =
  */
 export async function askCut(
   context: WindowContext,
-  window: LeasedWindow,
   second: string,
   after: number,
 ): Promise<CutWalks> {
+  const { database, window } = context;
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const learned = await reachFor(context, window, second, since);
+    const learned = await reachFor(context, second, since);
     const spans = spansAround(second, learned, context);
     const across = await settleSpan(context, window, 'across', spans.across, since);
     if (across.stored === 0) return { across, before: null, after: null };
@@ -61,7 +60,7 @@ export async function askCut(
     const behind = await settleSpan(context, window, 'after', spans.after, across.walkId);
     refuseCapped(context, across, [before, behind]);
     const again = await settleSpan(context, window, 'across', spans.across, behind.walkId);
-    const isSteady = await walksAgree(context.database, partOf(across), partOf(again));
+    const isSteady = await walksAgree(database, partOf(across), partOf(again));
     if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
       return { across: again, before, after: behind };
     const sides = [before.walkId, behind.walkId];
@@ -84,13 +83,8 @@ async function holdsSides(
 }
 
 /** As far as is known; learned where something lies across a cut that was asked for with the longest. */
-async function reachFor(
-  context: WindowContext,
-  window: LeasedWindow,
-  second: string,
-  after: number,
-): Promise<number> {
-  const { knowledge } = context;
+async function reachFor(context: WindowContext, second: string, after: number): Promise<number> {
+  const { knowledge, window } = context;
   if (knowledge.reach === 'day') throw ignoresTime();
   if (knowledge.reach !== null) return knowledge.reach;
   const span = around(second, -LONGEST_REACH, 1 + LONGEST_REACH);
@@ -121,19 +115,22 @@ function refuseCapped(
 }
 
 /** Asks a cut that is a window of its own, and publishes its correction; once more where its walks are gone by then. */
-export async function walkCut(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   try {
-    return await walkOnce(context, window);
+    return await walkOnce(context);
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
-    context.log.error({ err: error, window: window.from }, 'the walks of a cut are discarded');
-    return walkOnce(context, window);
+    context.log.error(
+      { err: error, window: context.window.from },
+      'the walks of a cut are discarded',
+    );
+    return walkOnce(context);
   }
 }
 
-async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
-  const { database, knowledge } = context;
-  if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
+async function walkOnce(context: WindowContext): Promise<WindowEnd> {
+  const { database, knowledge, window } = context;
+  if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
   if (window.from.slice(0, 10) !== window.to.slice(0, 10)) {
     await learnHiddenByDate(context, window.from);
     refuseUnfinished(context, window.from);
@@ -142,16 +139,15 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     let walks: CutWalks;
     try {
-      walks = await askCut(context, window, window.from, since);
+      walks = await askCut(context, window.from, since);
     } catch (error) {
       // Learned just now: there are no cuts in such a source.
-      if (timeIsIgnored(context)) return unasked(context, window, NOTHING_IS_CUT);
-      if (totalTells(context, window, error)) return unasked(context, window, TOTAL_TELLS);
+      if (timeIsIgnored(context)) return unasked(context, NOTHING_IS_CUT);
+      if (totalTells(context, error)) return unasked(context, TOTAL_TELLS);
       throw error;
     }
     const { across, before, after } = walks;
-    if (before === null || after === null)
-      return proved(context, window, walks, { more: 0, less: 0 });
+    if (before === null || after === null) return proved(context, walks, { more: 0, less: 0 });
     const sides = [partOf(before), partOf(after)] as const;
     const neighbours = await readNeighbours(database, window);
     const lacking = await lackingOf(context, neighbours, before, after);
@@ -160,7 +156,7 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
       lacking.length === 0 &&
       (await isCorrectionPlausible(database, partOf(across), sides, ...beside))
     )
-      return proved(context, window, walks, await compareSums(database, sides, [partOf(across)]));
+      return proved(context, walks, await compareSums(database, sides, [partOf(across)]));
     const known = knowledge.ignored.length;
     await learnIgnoredInParts(context, across, [before, after]);
     for (const { whole, parts } of lacking)
@@ -200,17 +196,16 @@ async function lackingOf(
 }
 
 /** Too much lies across a cut within a split, whose parts must add up to a calibrated total. */
-const totalTells = ({ knowledge }: WindowContext, { from, to }: LeasedWindow, error: unknown) =>
+const totalTells = ({ knowledge, window }: WindowContext, error: unknown) =>
   error instanceof WalkError &&
   (error.fault === 'capped' || error.fault === 'beyond-known-cap') &&
-  from.slice(0, 10) === to.slice(0, 10) &&
+  window.from.slice(0, 10) === window.to.slice(0, 10) &&
   knowledge.learned.calibrated > 0;
 
 const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
 
 async function proved(
   context: WindowContext,
-  window: LeasedWindow,
   { across, before, after }: CutWalks,
   { more, less }: { readonly more: number; readonly less: number },
 ): Promise<WindowEnd> {
@@ -221,32 +216,31 @@ async function proved(
   const sides = { before: before?.walkId ?? null, after: after?.walkId ?? null };
   const others = [across, before, after].flatMap((walk) => walk?.unites ?? []);
   const walks = { across: across.walkId, ...sides, ...(others.length > 0 && { unites: others }) };
-  const end = await publish(context, window, { records: more, removed: less, why, ...walks });
-  const least = spansAround(window.from, 0, context).across;
+  const end = await publish(context, { records: more, removed: less, why, ...walks });
+  const least = spansAround(context.window.from, 0, context).across;
   // It was learned meanwhile that dates hide what is farther away.
   if (across.from > least.from || across.to < least.to)
     await askMidnightsAgain(context.database, context.knowledge.streamId);
   return end;
 }
 
-const unasked = (context: WindowContext, window: LeasedWindow, why: string): Promise<WindowEnd> =>
-  publish(context, window, { records: 0, removed: 0, why, before: null, after: null });
+const unasked = (context: WindowContext, why: string): Promise<WindowEnd> =>
+  publish(context, { records: 0, removed: 0, why, before: null, after: null });
 
 async function publish(
   context: WindowContext,
-  window: LeasedWindow,
   found: Omit<Proof, 'kind' | 'rule'>,
 ): Promise<WindowEnd> {
+  const { database, window } = context;
   const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
   await context.checkKnown({ except: [window.from, window.to].map((time) => time.slice(0, 10)) });
   try {
-    await proveCut(context.database, window, proof);
+    await proveCut(database, window, proof);
   } catch (error) {
     // A failover took some of them away; what is left of them is of another state of the source.
     if (error instanceof BrokenChainError)
       for (const walk of [found.across, found.before, found.after, ...(found.unites ?? [])])
-        if (typeof walk === 'number')
-          await discardWalk(context.database, window, walk, error.message);
+        if (typeof walk === 'number') await discardWalk(database, window, walk, error.message);
     throw error;
   }
   return { kind: 'complete', proof };

@@ -8,7 +8,6 @@ import {
   readShownBefore,
   retireDay,
 } from '../../store/evidence/forgotten.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { counted } from '../../text.ts';
 import { isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
@@ -20,9 +19,10 @@ import { beginningOf, partsOf } from '../questions/too-much.ts';
 const WEEK = 7;
 
 /** Whether it is the window of a proven day, or a part of it, that {@link isRetired}; not where that cannot be told now. */
-export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+export async function isForgotten(context: WindowContext): Promise<boolean> {
+  const { window } = context;
   if (window.kind === 'cut' || !window.proven) return false;
-  return isRetired(context, window).catch((error: unknown) => {
+  return isRetired(context).catch((error: unknown) => {
     if (!isRefused(error) && !(error instanceof WalkError)) throw error;
     return false;
   });
@@ -33,8 +33,8 @@ export async function isForgotten(context: WindowContext, window: LeasedWindow):
  * records before it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten
  * before (docs/completeness.md, "What is kept"). Noted then.
  */
-async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  const { database, knowledge, log } = context;
+async function isRetired(context: WindowContext): Promise<boolean> {
+  const { database, knowledge, log, window } = context;
   if (!(await showsNothing(context, dayOf(window.day)))) return false;
   const before = await readShownBefore(database, knowledge.streamId, window.day);
   if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
@@ -53,12 +53,9 @@ async function isRetired(context: WindowContext, window: LeasedWindow): Promise<
  * Says with its proof that a day, walked again, lacks what its source forgets, and has not lost: it shows fewer records than it
  * did, nothing is shown before it any more, and no day was seen when it was older than that.
  */
-export async function asOldest(
-  context: WindowContext,
-  { day, kind, proven }: LeasedWindow,
-  proof: Proof,
-): Promise<Proof> {
-  const { database, knowledge } = context;
+export async function asOldest(context: WindowContext, proof: Proof): Promise<Proof> {
+  const { database, knowledge, window } = context;
+  const { day, kind, proven } = window;
   if (kind !== 'day' || !proven) return proof;
   if (proof.records >= (await countShown(database, knowledge.streamId, day))) return proof;
   const before = await readShownBefore(database, knowledge.streamId, day);
@@ -76,12 +73,8 @@ export async function asOldest(
  * @throws {WalkError} where nothing is shown of what was before; where the day with records before it shows none any more, nor
  * anything behind that, and was not seen when it was as old as this one is, or was when it first showed nothing.
  */
-export async function refuseForgotten(
-  context: WindowContext,
-  window: LeasedWindow,
-  records: number,
-): Promise<void> {
-  const { database, knowledge } = context;
+export async function refuseForgotten(context: WindowContext, records: number): Promise<void> {
+  const { database, knowledge, window } = context;
   const { day, kind, proven } = window;
   if (proven) return;
   const held = records > 0 ? 0 : await countHeldBefore(database, window, knowledge.streamId);

@@ -6,7 +6,6 @@ import type { Database } from '../../store/database.ts';
 import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
 import { findLonger } from '../../store/evidence/proven.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { orNull } from '../failures.ts';
 import { learnIgnoredInParts } from '../learning/paging.ts';
 import { divide, learnIgnoresTime } from '../learning/reach.ts';
@@ -27,16 +26,15 @@ import { settleSpan } from './settle.ts';
  */
 export async function compareHalves(
   context: WindowContext,
-  window: LeasedWindow,
   whole: EndedWalk,
 ): Promise<HalvesObserved> {
-  const { database } = context;
+  const { database, window } = context;
   let span: Span = window;
   let unseen: WalkError | null = null;
   /** Of what was halved in turn, the other half. */
   const beside: number[] = [];
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
-    const halves = await divide(context, window, span, 2);
+    const halves = await divide(context, span, 2);
     const [one, other] = halves?.parts ?? [];
     if (halves === null || one === undefined || other === undefined) throw dense(whole, span);
     const first = await settleSpan(context, window, 'half', one, whole.walkId);
@@ -54,7 +52,7 @@ export async function compareHalves(
     const cut =
       halves.by === 'level'
         ? null
-        : await askCut(context, window, one.to, whole.walkId).catch((error: unknown) => {
+        : await askCut(context, one.to, whole.walkId).catch((error: unknown) => {
             // What stands in one half is halved in turn, and at last in a span that cannot be.
             if (!inOneHalf || !(error instanceof WalkError) || error.fault !== 'capped')
               throw error;
@@ -118,12 +116,11 @@ const dense = ({ stored }: EndedWalk, { from, to }: Span): WalkError =>
  */
 export async function sumTotalsOfHalves(
   context: WindowContext,
-  window: LeasedWindow,
   whole: EndedWalk,
 ): Promise<number | null> {
-  let span: Span = window;
+  let span: Span = context.window;
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
-    const halves = await divide(context, window, span, 2);
+    const halves = await divide(context, span, 2);
     const [one, other] = halves?.parts ?? [];
     if (halves?.by !== 'time' || one === undefined || other === undefined) return null;
     const ask = async (half: Span) => (await question(context, half, 0, 1)).total;
@@ -135,7 +132,7 @@ export async function sumTotalsOfHalves(
       span = first > second ? one : other;
       continue;
     }
-    const { across, before, after } = await askCut(context, window, one.to, whole.walkId);
+    const { across, before, after } = await askCut(context, one.to, whole.walkId);
     return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
   }
   return null;
@@ -145,12 +142,8 @@ export async function sumTotalsOfHalves(
  * Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower
  * (C6). It says nothing where lists are cut otherwise than by their number.
  */
-export async function isLongerShown(
-  context: WindowContext,
-  window: LeasedWindow,
-  records: number,
-): Promise<boolean> {
-  const { database, knowledge } = context;
+export async function isLongerShown(context: WindowContext, records: number): Promise<boolean> {
+  const { database, knowledge, window } = context;
   if (knowledge.learned.cutOtherwise) return false;
   const longer = await findLonger(database, window, records);
   if (longer === null) return false;

@@ -8,7 +8,7 @@ import { around, secondsOf } from '../../plan/split.ts';
 import { confirmFrame } from '../../store/evidence/contracts.ts';
 import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
 import { type ProvenWalk, readProvenWalk } from '../../store/evidence/proven.ts';
-import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
+import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
 import { readSplit } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
 import { learnIgnoredSince } from '../learning/differing-since.ts';
@@ -25,33 +25,32 @@ const LEARNED_SINCE = 'something was learned since that it is to be walked with'
 /** @returns how the window was found; unless it is different it is noted so, and given back. */
 export async function lookAgain(
   context: WindowContext,
-  window: LeasedWindow,
 ): Promise<'as stored' | 'forgotten' | 'not looked at' | 'different'> {
-  const { database, log, recheckDays } = context;
+  const { database, log, recheckDays, window } = context;
   let difference: string | null;
   try {
     difference =
       window.kind === 'cut'
-        ? await lookAtCut(context, window)
+        ? await lookAtCut(context)
         : window.splitBy !== null
-          ? await lookAtTotals(context, window)
-          : await lookAtList(context, window);
+          ? await lookAtTotals(context)
+          : await lookAtList(context);
     // That says nothing against it either, as long as there is nobody to ask.
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
       await noteDifferent(database, window);
-      if (await isForgotten(context, window)) return 'forgotten';
+      if (await isForgotten(context)) return 'forgotten';
     }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
-    if (error instanceof RequestError && (await isForgotten(context, window))) return 'forgotten';
+    if (error instanceof RequestError && (await isForgotten(context))) return 'forgotten';
     log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
     await postponeLook(database, window, recheckDays);
     return 'not looked at';
   }
   if (difference !== null) {
-    await learnWhatDiffers(context, window);
+    await learnWhatDiffers(context);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
     return 'different';
   }
@@ -64,11 +63,8 @@ const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWa
   doubted && knowledge.ignored.some((place) => !ignored.includes(place));
 
 /** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
-export async function learnWhatDiffers(
-  context: WindowContext,
-  window: LeasedWindow,
-): Promise<void> {
-  const { database, knowledge } = context;
+export async function learnWhatDiffers(context: WindowContext): Promise<void> {
+  const { database, knowledge, window } = context;
   const walk = window.splitBy === null ? await readProvenWalk(database, window.windowId) : null;
   if (walk === null || walk.records === 0) return;
   const first = firstPageOf(context, walk);
@@ -76,35 +72,33 @@ export async function learnWhatDiffers(
   try {
     const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
     await learnIgnoredSince(context, asWalked, walk.walkId);
-    const halves = knowledge.ignored.length > known ? null : splitSpan(walk, window, context, 2);
+    const halves = knowledge.ignored.length > known ? null : splitSpan(context, walk, 2);
     if (halves?.by === 'time') await learnIgnoredInHalves(context, first, halves.parts);
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
 }
 
-async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {
-  const walk = await readProvenWalk(context.database, window.windowId);
+async function lookAtList(context: WindowContext): Promise<string | null> {
+  const { clock, database, knowledge, window } = context;
+  const walk = await readProvenWalk(database, window.windowId);
   if (walk === null) return 'its walk is not there';
   if (isReadAnew(context, walk)) return LEARNED_SINCE;
-  const length = otherLength(context, window);
+  const length = otherLength(context);
   const difference = await lookAtEnd(context, window, walk, length, (signature) =>
-    confirmFrame(context.database, window.windowId, signature),
+    confirmFrame(database, window.windowId, signature),
   );
   // It serves as a known answer.
   if (difference === null && walk.records > 0 && !walk.doubted)
-    context.knowledge.knownAt = context.clock.monotonic();
-  return difference ?? lookAtHalves(context, window, length);
+    knowledge.knownAt = clock.monotonic();
+  return difference ?? lookAtHalves(context, length);
 }
 
 /** Where lists are cut otherwise than by their number, what a window does not show itself may come to be shown by its halves. */
-async function lookAtHalves(
-  context: WindowContext,
-  { windowId }: LeasedWindow,
-  length: number,
-): Promise<string | null> {
-  if (!context.knowledge.learned.cutOtherwise) return null;
-  for (const half of await readHalves(context.database, windowId)) {
+async function lookAtHalves(context: WindowContext, length: number): Promise<string | null> {
+  const { database, knowledge, window } = context;
+  if (!knowledge.learned.cutOtherwise) return null;
+  for (const half of await readHalves(database, window.windowId)) {
     const difference = await lookAtEnd(context, half, half, length, async () => true);
     if (difference !== null) return `${half.from} to ${half.to}: ${difference}`;
   }
@@ -116,8 +110,8 @@ async function lookAtHalves(
  * less, where fractions of a second are compared, and to more only by what padded windows both show. Without a calibrated total
  * the parts have looks of their own.
  */
-async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promise<string | null> {
-  const { database, knowledge, clock } = context;
+async function lookAtTotals(context: WindowContext): Promise<string | null> {
+  const { database, knowledge, clock, window } = context;
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
   const asked = question(context, window, 0, 2 + (window.looks % 3));
@@ -146,8 +140,8 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
 }
 
 /** What lies across the cut, page by page. */
-async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<string | null> {
-  const { database, knowledge } = context;
+async function lookAtCut(context: WindowContext): Promise<string | null> {
+  const { database, knowledge, window } = context;
   const { reach, paging } = knowledge;
   if (reach === 'day') return null;
   const walk = await readProvenWalk(database, window.windowId);
@@ -156,14 +150,14 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const span = spansAround(window.from, reach ?? LONGEST_REACH, context).across;
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   if (walk.united) {
-    const difference = await lookAtUnion(context, span, walk, otherLength(context, window));
+    const difference = await lookAtUnion(context, span, walk, otherLength(context));
     const behind = difference ?? (await askForLook(context, span, walk.records, 1, walk));
     if (typeof behind === 'string') return behind;
     if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;
     return `more than ${walk.records} records lie across it`;
   }
   const stored = await readHashes(database, walk.walkId);
-  const length = otherLength(context, window);
+  const length = otherLength(context);
   const shown: string[] = [];
   for (let start = 0; shown.length <= stored.length; ) {
     const answer = await askForLook(context, span, start, length, walk);
@@ -181,6 +175,6 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   return same ? null : `${shown.length} records lie across it, and ${stored.length} are stored`;
 }
 
-function otherLength({ knowledge, pageLength }: WindowContext, { looks }: LeasedWindow): number {
-  return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
+function otherLength({ knowledge, pageLength, window }: WindowContext): number {
+  return Math.max(2, knowledge.pageLength(pageLength) - 1 - (window.looks % 3));
 }

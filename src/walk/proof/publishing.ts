@@ -2,7 +2,6 @@
 import { WalkError } from '../../errors.ts';
 import type { Proof } from '../../model.ts';
 import { secondsOf } from '../../plan/split.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import {
   BrokenChainError,
   discardWalk,
@@ -26,7 +25,6 @@ import { asOldest, refuseForgotten } from './forgotten.ts';
  */
 export async function publish(
   context: WindowContext,
-  window: LeasedWindow,
   walk: WalkToPublish,
   proof: Proof,
   requests: number,
@@ -35,17 +33,16 @@ export async function publish(
   // As long as none is proven with records, one goes first, and the others are held against it.
   const isFree = () => walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0;
   const end = await knowledge.firstShown.begin(isFree);
-  return publishInTurn(context, window, walk, proof, requests).finally(end);
+  return publishInTurn(context, walk, proof, requests).finally(end);
 }
 
 async function publishInTurn(
   context: WindowContext,
-  window: LeasedWindow,
   walk: WalkToPublish,
   proof: Proof,
   requests: number,
 ): Promise<WindowEnd | null> {
-  const { database, knowledge } = context;
+  const { database, knowledge, window } = context;
   const refuse = async (error: unknown, ending: Pick<WalkEnding, 'outcome' | 'end'>) => {
     if (!(error instanceof WalkError)) throw error;
     const reason = ending.outcome === 'failed' ? error.message : null;
@@ -59,7 +56,7 @@ async function publishInTurn(
     await refuse(error, { outcome: 'failed', end: null });
   }
   try {
-    await refuseForgotten(context, window, walk.stored);
+    await refuseForgotten(context, walk.stored);
     await context.checkKnown({ except: [window.day] });
   } catch (error) {
     await refuse(error, { outcome: 'ended', end: { withheld: proof } });
@@ -67,7 +64,7 @@ async function publishInTurn(
   const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
   const withheld =
     window.walked && !window.proven ? await readWithheld(database, window, walk.walkId) : null;
-  const shown = withheld ?? { ...newest, proof: await asOldest(context, window, proof) };
+  const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
   try {
     const [claims, more] = withheld === null ? [walk.claims, requests] : [[], 0];
     await proveWindow(database, window, shown, shown.proof, claims, more);
@@ -80,18 +77,13 @@ async function publishInTurn(
   if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(walk.stored, secondsOf(window));
-  await learnFrom(context, window, walk, proof);
+  await learnFrom(context, walk, proof);
   return { kind: 'complete', proof };
 }
 
 /** What a proof teaches of the source. */
-async function learnFrom(
-  context: WindowContext,
-  window: LeasedWindow,
-  walk: WalkToPublish,
-  proof: Proof,
-): Promise<void> {
-  const { knowledge } = context;
+async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Proof): Promise<void> {
+  const { knowledge, window } = context;
   const halved = proof.kind === 'halves' || proof.summed === true;
   if (window.kind === 'day') knowledge.dayHolds(window.day, walk.stored, halved);
   const span = `${window.from} to ${window.to}`;
@@ -112,5 +104,5 @@ async function learnFrom(
       `${span} told ${low}, and ${walk.stored} records were proven`,
     );
   if (proof.kind === 'total') return;
-  if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, window, walk);
+  if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, walk);
 }

@@ -1,7 +1,6 @@
 /** A window is split into parts, by time or by level, and into the cuts between them. */
 import { WalkError } from '../../errors.ts';
 import { partsWanted, secondsOf } from '../../plan/split.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { splitWindow } from '../../store/splits.ts';
 import { divide } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
@@ -20,12 +19,11 @@ export interface SplitReason {
  */
 export async function splitUp(
   context: WindowContext,
-  window: LeasedWindow,
   { reason, total, size }: SplitReason,
 ): Promise<WindowEnd> {
-  const { knowledge } = context;
+  const { knowledge, window } = context;
   const wanted = partsWanted(total, size, knowledge.expected(secondsOf(window)));
-  const found = await divide(context, window, window, wanted);
+  const found = await divide(context, window, wanted);
   const calibrated = knowledge.learned.calibrated > 0 && total !== null;
   if (found === null || (found.by === 'level' && !calibrated))
     throw new WalkError('capped', `${reason}; ${whyNotSplit(found, context)}`);

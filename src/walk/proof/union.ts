@@ -3,11 +3,10 @@ import { WalkError } from '../../errors.ts';
 import type { Proof } from '../../model.ts';
 import { countUnion } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { walkOnce } from '../once.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
-import { splitSpan } from '../questions/span.ts';
+import { isDivisible } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { publish } from './publishing.ts';
 import { splitUp } from './splitting.ts';
@@ -31,7 +30,6 @@ const singlePages = (wholes: readonly EndedWalk[]) =>
  */
 export async function proveByUnion(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | 'again' | null> {
   const { database, knowledge } = context;
@@ -41,8 +39,8 @@ export async function proveByUnion(
     0,
     ...passes.flatMap(({ claims }) => claims.map(({ total }) => total ?? 0)),
   );
-  const split = (reason: string) => splitUp(context, window, { reason, total: null, size: most });
-  const mayBeSplit = splitSpan(window, window, context, 2)?.by === 'time';
+  const split = (reason: string) => splitUp(context, { reason, total: null, size: most });
+  const mayBeSplit = isDivisible(context);
   const length = knowledge.pageLength(context.pageLength);
   const full = passes.some(
     (pass) => pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0,
@@ -64,7 +62,7 @@ export async function proveByUnion(
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
     if (!capped && (calibrated === 0 || counted))
-      return publish(context, window, lastOf(passes), unionProof(passes, records, counted), 0);
+      return publish(context, lastOf(passes), unionProof(passes, records, counted), 0);
     if (capped && mayBeSplit)
       return split(`the union of ${ids.length} walks is as large as any answer`);
   }
@@ -89,9 +87,9 @@ export async function proveByUnion(
 /** One more page, of another length than the one before. @throws {WalkError} as {@link walkOnce}. */
 export async function walkOnePage(
   context: WindowContext,
-  window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<void> {
+  const { window } = context;
   const { length } = singlePages(wholes);
   const most = context.knowledge.pageLength(context.pageLength);
   const pageLength = Math.max(2, most - (length % 3));

@@ -4,6 +4,7 @@ import type { Logger } from '../../log.ts';
 import type { Claim, ListEnd, Proof, Span, Stream } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import type { CanaryDays } from '../../store/evidence/proven.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
 import type { AnswerContext } from '../answers.ts';
 import type { Frame } from '../contract.ts';
 import type { PrefetchBudget } from '../prefetch/budget.ts';
@@ -19,6 +20,7 @@ export interface AskingContext extends AnswerContext {
 
 /** What proving a window needs, and each of its walks. */
 export interface WindowContext extends AskingContext {
+  readonly window: LeasedWindow;
   readonly log: Logger;
   readonly timeZone: string;
   readonly pageLength: number;

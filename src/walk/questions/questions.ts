@@ -161,31 +161,32 @@ export async function isOfRecord(
  */
 export async function calibrate(
   context: WindowContext,
-  span: Span,
   { stored, heard }: { readonly stored: number; readonly heard: readonly Claim[] },
 ): Promise<void> {
-  const { knowledge } = context;
+  const { knowledge, window } = context;
   const told = heard.filter(({ total }) => total !== null);
   if (stored < 2 || told.length === 0 || told.some(({ total }) => total !== stored)) return;
   if (knowledge.calibrationsTried >= CALIBRATIONS) return;
   knowledge.calibrationsTried += 1;
-  const { total, came, lowerBound } = await question(context, span, 0, 1);
+  const { total, came, lowerBound } = await question(context, window, 0, 1);
   if (total !== stored || came !== 1 || lowerBound) return;
   knowledge.calibrationsTried = 0;
-  const evidence = `${span.from} to ${span.to}: one record told a total of ${total}, which was proven in another way`;
+  const evidence = `${window.from} to ${window.to}: one record told a total of ${total}, which was proven in another way`;
   await knowledge.learn('calibrated', stored, evidence);
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
-export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
-  const { knowledge } = context;
-  const request = firstPageOf(context, span);
+export async function isRestless(context: WindowContext): Promise<boolean> {
+  const { knowledge, window } = context;
+  const request = firstPageOf(context, window);
   const { length } = request;
   const { facts: one, page } = await askShorter(context, request);
   const { facts: other, page: again } = await askShorter(context, request);
   // Nothing where something is comes by chance, whatever the order.
   if ((one.came === 0) !== (other.came === 0)) {
-    await knowledge.caughtEmpty(`${span.from} to ${span.to} was empty once, and once it was not`);
+    await knowledge.caughtEmpty(
+      `${window.from} to ${window.to} was empty once, and once it was not`,
+    );
     return false;
   }
   // A full page shows a part of the list: which one may depend on the order alone.
@@ -198,7 +199,7 @@ export async function isRestless(context: WindowContext, span: Span): Promise<bo
     await knowledge.learn(
       'restless',
       true,
-      `${span.from} to ${span.to}: asked twice, ${one.came} and ${other.came} records came, and not the same`,
+      `${window.from} to ${window.to}: asked twice, ${one.came} and ${other.came} records came, and not the same`,
     );
   return !same;
 }
@@ -208,25 +209,17 @@ export async function isRestless(context: WindowContext, span: Span): Promise<bo
  * page shows as many as they tell. Others would have the window split down to its seconds. Asked once in a stream while
  * the process lives.
  */
-export async function totalsCount(
-  context: WindowContext,
-  window: Span & { readonly day: string },
-  total: number | null,
-): Promise<boolean> {
+export async function totalsCount(context: WindowContext, total: number | null): Promise<boolean> {
   const { knowledge } = context;
-  knowledge.totalsCount ??= await countRecords(context, window, total);
+  knowledge.totalsCount ??= await countRecords(context, total);
   return knowledge.totalsCount;
 }
 
-async function countRecords(
-  context: WindowContext,
-  window: Span & { readonly day: string },
-  total: number | null,
-): Promise<boolean> {
-  let span: Span = window;
-  let told = total ?? (await question(context, window, 0, 2)).total;
+async function countRecords(context: WindowContext, total: number | null): Promise<boolean> {
+  let span: Span = context.window;
+  let told = total ?? (await question(context, span, 0, 2)).total;
   for (let halving = 0; halving < MOST_HALVINGS && told !== null; halving += 1) {
-    const halves = splitSpan(span, window, context, 2);
+    const halves = splitSpan(context, span, 2);
     if (halves?.by !== 'time') return true;
     const parts = [];
     for (const half of halves.parts)

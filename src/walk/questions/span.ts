@@ -2,8 +2,8 @@
 import type { Day, PageRequest, Span, Stream } from '../../model.ts';
 import { dayWindow } from '../../plan/days.ts';
 import { around, type Split, split, unclearTimes } from '../../plan/split.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
-import { type Knowledge, LONGEST_REACH } from './knowledge.ts';
+import type { WindowContext } from './context.ts';
+import { LONGEST_REACH } from './knowledge.ts';
 
 /** The requests of a walk, but for start and length. */
 export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
@@ -21,10 +21,8 @@ export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget 
 export const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
 
 /** The request for the first page of a span, as long as any. */
-export function firstPageOf(
-  { stream, knowledge, pageLength }: { stream: Stream; knowledge: Knowledge; pageLength: number },
-  span: Span,
-): PageRequest {
+export function firstPageOf(context: WindowContext, span: Span): PageRequest {
+  const { stream, knowledge, pageLength } = context;
   return { ...targetOf(stream, span), start: 0, length: knowledge.pageLength(pageLength) };
 }
 
@@ -51,31 +49,28 @@ export const DAY_SECONDS = 86_400;
 /** Of the seconds of a day one is left after so many halvings. */
 export const MOST_HALVINGS = 18;
 
-/** Splits a span of a day; where the time of day is ignored, and by level in a stream that filters by level itself, it cannot be. */
+/** Splits a span of the window's day; where the time of day is ignored, and by level in a stream that filters by level itself, it cannot be. */
 export function splitSpan(
-  span: Span,
-  window: Pick<LeasedWindow, 'day'>,
-  { stream, timeZone, knowledge }: { stream: Stream; timeZone: string; knowledge: Knowledge },
+  { stream, timeZone, knowledge, window }: WindowContext,
+  { from, to, levelFrom, levelTo }: Span,
   parts: number,
 ): Split | null {
   const { reach } = knowledge;
   if (reach === 'day') return null;
+  const span = { from, to, levelFrom, levelTo };
   const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
   const unclear = unclearTimes(window.day, timeZone);
-  const { from, to, levelFrom, levelTo } = span;
-  const found = split(
-    { from, to, levelFrom, levelTo },
-    parts,
-    unclear,
-    least,
-    reach ?? LONGEST_REACH,
-  );
+  const found = split(span, parts, unclear, least, reach ?? LONGEST_REACH);
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
     (value) => value !== undefined && value !== '',
   );
   return found?.by === 'level' && levelsTaken ? null : found;
 }
+
+/** Whether the window can be split by time. */
+export const isDivisible = (context: WindowContext): boolean =>
+  splitSpan(context, context.window, 2)?.by === 'time';
 
 /** What is asked around a cut: the span across it, and its sides. */
 export interface CutSpans {
@@ -91,7 +86,7 @@ export interface CutSpans {
 export function spansAround(
   second: string,
   reach: number,
-  { timeZone, knowledge }: { timeZone: string; knowledge: Knowledge },
+  { timeZone, knowledge }: WindowContext,
 ): CutSpans {
   const isMidnight = second.endsWith(' 23:59:59');
   const seconds = reachAt(second, reach, timeZone);
