@@ -79,22 +79,23 @@ export class FirstAlone {
   #underWay: Promise<void> | null = null;
 
   /**
-   * Waits until it is over, or nobody is at it.
-   * @returns what to call at the end, well or not.
+   * Works when it is over, or nobody is at it.
+   * @param work is told what to call where it is over before its own end.
    */
-  async begin(isOver: () => boolean): Promise<() => void> {
+  async run<T>(isOver: () => boolean, work: (end: () => void) => Promise<T>): Promise<T> {
     while (this.#underWay !== null && !isOver()) await this.#underWay;
-    if (isOver()) return () => {};
+    if (isOver()) return work(() => {});
     let resolve = (): void => {};
     const mine = new Promise<void>((ended) => {
       resolve = ended;
     });
     this.#underWay = mine;
-    return () => {
+    const end = (): void => {
       this.done = true;
       // Who waits looks again: it must not find what has ended.
       if (this.#underWay === mine) this.#underWay = null;
       resolve();
     };
+    return work(end).finally(end);
   }
 }

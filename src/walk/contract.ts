@@ -87,11 +87,11 @@ export class StreamContract {
    * @throws {EnvelopeError} where the answer is no page.
    * @throws {WalkError} where list and total are elsewhere than on the pages before of its walk.
    */
-  async understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
-    const end = await this.#finding.begin(() => this.#known !== null);
-    const facts =
-      this.#known === null ? this.#find(page, read) : this.#readAt(this.#known, page, read, null);
-    return facts.finally(end);
+  understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
+    const isFound = () => this.#known !== null;
+    return this.#finding.run(isFound, () =>
+      this.#known === null ? this.#find(page, read) : this.#readAt(this.#known, page, read, null),
+    );
   }
 
   async #find<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {

@@ -81,13 +81,10 @@ async function openStream(
  * As long as no answer of a stream has shown where its records are, one window is asked for and the others wait: what an
  * answer without records means is told by one that has some.
  */
-export async function afterFirstAnswer<T>(
+export const afterFirstAnswer = <T>(
   { contract, firstAnswer }: StreamState,
   work: (onFirst: () => void) => Promise<T>,
-): Promise<T> {
-  const onFirst = await firstAnswer.begin(() => contract.known !== null);
-  return work(onFirst).finally(onFirst);
-}
+): Promise<T> => firstAnswer.run(() => contract.known !== null, work);
 
 /** Notes a window whose answer may have meant "nothing": that is told by a question that is answered with records, which may have come since. */
 export function noteUntold(

@@ -14,7 +14,7 @@ import {
   type WalkRole,
 } from '../store/walks.ts';
 import type { WalkEnd, WindowContext } from './questions/context.ts';
-import { sameSpan, targetOf } from './questions/span.ts';
+import { sameSpan } from './questions/span.ts';
 import type { WalkManner } from './rules/steps.ts';
 import { Walk } from './walk.ts';
 
@@ -24,12 +24,6 @@ const AUDIT_EVERY = 50;
 /** Whether this window's total is not enough for once; by a number that is mixed, since streams take turns with numbers. */
 export function isAudited({ windowId }: Pick<LeasedWindow, 'windowId'>): boolean {
   return Math.imul(windowId, 0x9e3779b1) >>> 0 < 2 ** 32 / AUDIT_EVERY;
-}
-
-/** How a walk came to its end, and what is not noted in its row yet. */
-export interface WalkedOnce extends WalkEnd {
-  readonly walkId: number;
-  readonly requests: number;
 }
 
 /**
@@ -56,14 +50,13 @@ export async function walkToEnd(
   span: Span,
   earlier: readonly EndedWalk[],
   manner: WalkManner,
-): Promise<WalkedOnce> {
-  const { database, log, stream } = context;
+): Promise<WalkEnd> {
+  const { database, log } = context;
   const open = await openOrResume(context, window, role, span, earlier);
   const told = role === 'whole' ? context : { ...context, onPage: () => {} };
-  const walk = new Walk(told, window, targetOf(stream, open), open, manner);
+  const walk = new Walk(told, open, manner);
   try {
-    const end = await walk.toEnd();
-    return { ...end, walkId: open.walkId, requests: walk.requests };
+    return await walk.toEnd();
   } catch (error) {
     if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
     const moved = error instanceof WalkError && error.fault === 'shifted';
@@ -81,7 +74,7 @@ export async function walkToEnd(
 export function noteEnd(
   { database }: WindowContext,
   window: LeasedWindow,
-  { walkId, end, claims, requests }: WalkedOnce,
+  { walkId, end, claims, requests }: WalkEnd,
 ): Promise<void> {
   const note = { outcome: 'ended', reason: null, end: { end }, claims, requests } as const;
   return endWalk(database, window, walkId, note);

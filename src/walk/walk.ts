@@ -2,7 +2,6 @@
 import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
 import type { ProbeFacts } from '../store/evidence/probes.ts';
-import type { Lease } from '../store/leases.ts';
 import { listPagesObserved, storePage } from '../store/pages.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
@@ -10,7 +9,6 @@ import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import { Asking, beginsPage, claimOf, type PageDigests } from './questions/asking.ts';
 import type { WalkEnd, WindowContext } from './questions/context.ts';
-import type { WalkTarget } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
 import { nextStep, pageAfter, type WalkManner } from './rules/steps.ts';
@@ -19,8 +17,6 @@ import { verdict } from './rules/verdict.ts';
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
   readonly #context: WindowContext;
-  readonly #lease: Lease;
-  readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
   readonly #manner: WalkManner;
   readonly #prefetch: Prefetch;
@@ -32,24 +28,16 @@ export class Walk {
   /** Answers without records that were not stored, as their frame was none that had just been believed. */
   #emptied = 0;
 
-  constructor(
-    context: WindowContext,
-    lease: Lease,
-    target: WalkTarget,
-    walk: OpenWalk,
-    manner: WalkManner,
-  ) {
+  constructor(context: WindowContext, walk: OpenWalk, manner: WalkManner) {
     const { budget, fetchPage: fetch, knowledge } = context;
     this.#context = {
       ...context,
       fetchPage: (asked, options) => budget.request(() => fetch(asked, options)),
     };
-    this.#lease = lease;
-    this.#target = target;
     this.#walk = walk;
     this.#manner = manner;
     this.#prefetch = new Prefetch({ ...context, trust: knowledge.trust });
-    this.#asking = new Asking(this.#context, target, walk);
+    this.#asking = new Asking(this.#context, walk);
     this.#observed = nothingObserved(manner.unlinked ? 'number' : (knowledge.paging ?? 'offset'));
   }
 
@@ -74,17 +62,18 @@ export class Walk {
    * @throws whatever fetching and storing throw.
    */
   async toEnd(): Promise<WalkEnd> {
+    let end: ListEnd | null = null;
     try {
       await this.#resume();
-      for (;;) {
-        const end = await this.#step();
-        if (end === null) continue;
-        const { records: stored, pages, largestPage } = this.#observed;
-        return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims };
-      }
+      while (end === null) end = await this.#step();
     } finally {
+      // What is thrown away by that counts as requests, too.
       this.#prefetch.close();
     }
+    const { walkId } = this.#walk;
+    const { records: stored, pages } = this.#observed;
+    const { claims, requests } = this;
+    return { walkId, end, stored, pages, heard: this.#heard, claims, requests };
   }
 
   /** @returns how the list ended; null: it has not yet. */
@@ -149,10 +138,10 @@ export class Walk {
     const skip = skipOf(this.#observed);
     const { walkId } = this.#walk;
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
-    const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
+    const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge, window } = this.#context;
     const { facts, page, wasted } = await this.#asking.withLength(this.#observed, async (most) => {
       const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
-      const request = { ...this.#target, ...at(this.#observed) };
+      const request = { ...this.#asking.target, ...at(this.#observed) };
       this.#prefetch.follow(
         this.#observed,
         request,
@@ -160,16 +149,7 @@ export class Walk {
       );
       const fetchPage = (asked: PageRequest) => this.#prefetch.fetch(asked);
       const asked = await askPage({ ...this.#context, fetchPage }, request, (answer, contract) =>
-        storePage(
-          database,
-          this.#lease,
-          leaseTtlMs,
-          checkpoint,
-          answer,
-          contract,
-          keepBytes,
-          signal,
-        ),
+        storePage(database, window, leaseTtlMs, checkpoint, answer, contract, keepBytes, signal),
       );
       knowledge.shown(request, asked.facts.came);
       return asked;
@@ -258,9 +238,9 @@ export class Walk {
       if (answer.came > 0 && length < most) await this.#asking.refuseLength(most, length);
       await this.#asking.stillNothing(answer);
     }
-    if (this.#walk.role === 'whole') await refuseTooMuch(knowledge, this.#asking, this.#target);
+    if (this.#walk.role === 'whole') await refuseTooMuch(knowledge, this.#asking);
     if (this.#asking.frame !== null && !beside)
-      await this.#context.believeNothing(this.#asking.frame, this.#target);
+      await this.#context.believeNothing(this.#asking.frame, this.#asking.target);
     if (this.#observed.pages > 0) return 'nothing';
     // In a frame that is new for answers without records it is stored only now that it is believed.
     this.#believed = this.#asking.frame?.signature ?? null;
@@ -289,7 +269,7 @@ export class Walk {
       throw await this.#asking.capped(records, reason);
     }
     const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
-    const first = { ...this.#target, start: 0, length };
+    const first = { ...this.#asking.target, start: 0, length };
     const learned = await learnPaging(this.#context, first, this.#walk.walkId);
     if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(

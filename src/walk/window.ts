@@ -62,20 +62,14 @@ async function advance(
     );
   if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
     return again(context, wholes);
-  return judgeInTurn(context, wholes, newest);
-}
-
-/** Judges; as long as no total is calibrated, one window goes first, and the others look at what it has shown. */
-async function judgeInTurn(
-  context: WindowContext,
-  wholes: readonly EndedWalk[],
-  newest: EndedWalk,
-): Promise<WindowEnd | null> {
+  // As long as no total is calibrated, one window goes first, and the others look at what it has shown.
   const { learned, firstProof } = context.knowledge;
   const tells = newest.claims.some(({ total, lowerBound }) => total !== null && !lowerBound);
   const isFree = learned.calibrated > 0 || !tells;
-  const end = await firstProof.begin(() => isFree || firstProof.done);
-  return judge(context, wholes, newest).finally(end);
+  return firstProof.run(
+    () => isFree || firstProof.done,
+    () => judge(context, wholes, newest),
+  );
 }
 
 /** Judges the newest walk, and gets what it lacks. */
@@ -98,7 +92,11 @@ async function judge(
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
     if (said.kind === 'complete')
-      return publish(context, { walkId, stored, pages, claims: [], heard }, said.proof, 0);
+      return publish(
+        context,
+        { walkId, stored, pages, heard, claims: [], requests: 0 },
+        said.proof,
+      );
     if (said.kind === 'against') {
       const next = await settleContradiction(context, wholes, newest, said);
       if (next !== 'again') return next;
@@ -207,7 +205,7 @@ async function again(
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
   const said = alone ? verdict(evidenceOf(context, done), context.knowledge.learned) : null;
-  if (said?.kind === 'complete') return publish(context, done, said.proof, done.requests);
+  if (said?.kind === 'complete') return publish(context, done, said.proof);
   await noteEnd(context, window, done);
   return null;
 }

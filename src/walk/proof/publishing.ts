@@ -20,33 +20,29 @@ import { asOldest, refuseForgotten } from './forgotten.ts';
 /**
  * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
  * more: the source may have forgotten records meanwhile.
- * @param requests requests that are not noted with the walk yet.
  * @returns null: its pages are not those that were walked, so it proves nothing.
  */
 export async function publish(
   context: WindowContext,
   walk: WalkToPublish,
   proof: Proof,
-  requests: number,
 ): Promise<WindowEnd | null> {
   const { knowledge } = context;
   // As long as none is proven with records, one goes first, and the others are held against it.
   const isFree = () => walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0;
-  const end = await knowledge.firstShown.begin(isFree);
-  return publishInTurn(context, walk, proof, requests).finally(end);
+  return knowledge.firstShown.run(isFree, () => publishInTurn(context, walk, proof));
 }
 
 async function publishInTurn(
   context: WindowContext,
   walk: WalkToPublish,
   proof: Proof,
-  requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
   const refuse = async (error: unknown, ending: Pick<WalkEnding, 'outcome' | 'end'>) => {
     if (!(error instanceof WalkError)) throw error;
     const reason = ending.outcome === 'failed' ? error.message : null;
-    const note = { ...ending, reason, claims: walk.claims, requests };
+    const note = { ...ending, reason, claims: walk.claims, requests: walk.requests };
     await endWalk(database, window, walk.walkId, note);
     throw error;
   };
@@ -66,12 +62,12 @@ async function publishInTurn(
     window.walked && !window.proven ? await readWithheld(database, window, walk.walkId) : null;
   const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
   try {
-    const [claims, more] = withheld === null ? [walk.claims, requests] : [[], 0];
+    const [claims, more] = withheld === null ? [walk.claims, walk.requests] : [[], 0];
     await proveWindow(database, window, shown, shown.proof, claims, more);
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
     context.log.error({ err: error, window: window.from }, 'a walk is discarded');
-    await discardWalk(database, window, shown.walkId, error.message, requests);
+    await discardWalk(database, window, shown.walkId, error.message, walk.requests);
     return null;
   }
   if (withheld !== null) return { kind: 'complete', proof: withheld.proof };

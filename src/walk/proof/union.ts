@@ -62,7 +62,7 @@ export async function proveByUnion(
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
     if (!capped && (calibrated === 0 || counted))
-      return publish(context, lastOf(passes), unionProof(passes, records, counted), 0);
+      return publish(context, lastOf(passes), unionProof(passes, records, counted));
     if (capped && mayBeSplit)
       return split(`the union of ${ids.length} walks is as large as any answer`);
   }
@@ -133,7 +133,8 @@ const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly En
 
 function lastOf(passes: readonly EndedWalk[]): WalkToPublish {
   const { walkId, stored, pages } = passes.at(-1) as EndedWalk;
-  return { walkId, stored, pages, claims: [], heard: passes.flatMap(({ claims }) => claims) };
+  const heard = passes.flatMap(({ claims }) => claims);
+  return { walkId, stored, pages, heard, claims: [], requests: 0 };
 }
 
 function unionProof(passes: readonly EndedWalk[], records: number, counted: boolean): Proof {

@@ -11,7 +11,7 @@ import { ignoresStart, type WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
-import type { WalkTarget } from './span.ts';
+import { targetOf, type WalkTarget } from './span.ts';
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
@@ -39,13 +39,13 @@ export class Asking {
   /** Of the newest answer without records. */
   frame: Frame | null = null;
   readonly claims: Claim[] = [];
+  readonly target: WalkTarget;
   readonly #context: AskingContext;
-  readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
 
-  constructor(context: AskingContext, target: WalkTarget, walk: OpenWalk) {
+  constructor(context: AskingContext, walk: OpenWalk) {
+    this.target = targetOf(context.stream, walk);
     this.#context = context;
-    this.#target = target;
     this.#walk = walk;
   }
 
@@ -58,7 +58,7 @@ export class Asking {
 
   /** A request whose answer is looked at and not stored. */
   async ask(start: number, length: number): Promise<Facts<ProbeFacts>> {
-    const request = { ...this.#target, start, length };
+    const request = { ...this.target, start, length };
     const { facts, page, wasted } = await askShorter(this.#context, request, this.#walk.walkId);
     this.heard(page, facts, page.requests + wasted);
     return facts;
@@ -183,7 +183,7 @@ export class Asking {
   /** @throws {WalkError} where an answer to what was empty before has records. */
   async stillNothing({ came }: { readonly came: number }): Promise<ListEnd> {
     if (came === 0) return 'nothing';
-    const { from, to } = this.#target;
+    const { from, to } = this.target;
     const evidence = `start 0 of ${from} to ${to} was empty, and asked again it was not`;
     await this.#context.knowledge.caughtEmpty(evidence);
     throw new WalkError('shifted', 'the source shows records on one request and none on another');
@@ -224,7 +224,7 @@ export class Asking {
     const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
     const { records: start, paging } = observed;
     const byNumber = start > 0 && paging === 'number';
-    const request = { ...this.#target, start, length };
+    const request = { ...this.target, start, length };
     try {
       return await orShorter(this.#context, request, byNumber ? length : 1, askFor);
     } catch (error) {
@@ -241,7 +241,7 @@ export class Asking {
   ): Promise<Error> {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
-    const refused = { ...this.#target, start, length: largestPage };
+    const refused = { ...this.target, start, length: largestPage };
     // It is no length that is refused; it may be the depth.
     if (await isOfRecord(this.#context, refused, error, length))
       return (await this.#cappedBy(start, error, refused, largestPage)) as Error;

@@ -62,25 +62,20 @@ export type WindowEnd =
       readonly reason: string;
     };
 
-/** A walk at the end of its list. */
-export interface WalkEnd {
-  readonly end: ListEnd;
-  readonly stored: number;
-  readonly pages: number;
-  readonly largestPage: number;
-  /** Of every answer of the walk. */
-  readonly heard: readonly Claim[];
-  /** Of the answers that are no stored pages; those of pages are in their rows. */
-  readonly claims: readonly Claim[];
-}
-
 /** A walk to be published. */
 export interface WalkToPublish {
   readonly walkId: number;
   readonly stored: number;
   readonly pages: number;
-  /** Of the answers that are not noted in its row yet. */
-  readonly claims: readonly Claim[];
-  /** Of every answer. */
+  /** Of every answer of the walk. */
   readonly heard: readonly Claim[];
+  /** Of the answers that are not noted in its row yet; those of pages are in theirs. */
+  readonly claims: readonly Claim[];
+  /** Requests that are not noted yet. */
+  readonly requests: number;
+}
+
+/** A walk at the end of its list, which is not noted in its row yet. */
+export interface WalkEnd extends WalkToPublish {
+  readonly end: ListEnd;
 }

@@ -5,7 +5,7 @@ import { around, secondsOf, splitByTime } from '../../plan/split.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
 import type { Knowledge } from './knowledge.ts';
-import { DAY_SECONDS, type WalkTarget } from './span.ts';
+import { DAY_SECONDS } from './span.ts';
 
 type Part = Pick<Span, 'from' | 'to'>;
 
@@ -41,11 +41,8 @@ const DAYS_TRIED = 2;
  * known, and any part of one that was caught so. Parts of it must show nothing, either.
  * @throws {WalkError} `capped` where one shows records again and again, and the whole none.
  */
-export async function refuseTooMuch(
-  knowledge: Knowledge,
-  asking: Asking,
-  { from, to, ...target }: WalkTarget,
-): Promise<void> {
+export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void> {
+  const { from, to, ...target } = asking.target;
   const seconds = secondsOf({ from, to });
   const isDay =
     seconds === DAY_SECONDS && (knowledge.longestList >= LEAST_CAP || isTriedAsNew(knowledge));
