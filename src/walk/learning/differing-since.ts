@@ -6,7 +6,7 @@ import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
 import { targetOf } from '../questions/span.ts';
-import { differsInEach } from '../rules/places.ts';
+import { differsInEach, type Records } from '../rules/places.ts';
 import { tellsItself, volatileSince, volatileTwice } from '../rules/volatile.ts';
 import { volatileInSome } from '../rules/volatile-in-some.ts';
 import { learnIgnoredAnyOrder } from './paging.ts';
@@ -45,7 +45,7 @@ export async function learnIgnoredSince(
 async function areEdited(
   context: AskingContext,
   first: PageRequest,
-  versions: readonly [readonly unknown[], readonly unknown[]],
+  versions: readonly [Records, Records],
   places: readonly string[],
 ): Promise<boolean> {
   const doubtful = places.filter((place) => !tellsItself(place, versions));
@@ -60,7 +60,7 @@ async function areEdited(
 async function differsEachTime(
   context: AskingContext,
   first: PageRequest,
-  now: readonly unknown[],
+  now: Records,
   places: readonly string[],
 ): Promise<boolean> {
   const lists = [now];
@@ -83,7 +83,7 @@ async function differsEachTime(
 async function differsElsewhere(
   context: AskingContext,
   first: PageRequest,
-  [stored, now]: readonly [readonly unknown[], readonly unknown[]],
+  [stored, now]: readonly [Records, Records],
   places: readonly string[],
 ): Promise<boolean> {
   const { database, knowledge, stream } = context;

@@ -7,6 +7,7 @@ import type { Knowledge } from '../questions/knowledge.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
 import { targetOf } from '../questions/span.ts';
+import type { Records } from '../rules/places.ts';
 import {
   pairsOf,
   rowNumberPlace,
@@ -67,7 +68,7 @@ interface Hashed {
 async function learnIgnored(
   context: AskingContext,
   first: PageRequest,
-  [zero, one]: readonly [readonly unknown[], readonly unknown[]],
+  [zero, one]: readonly [Records, Records],
 ): Promise<string | null> {
   const paths = volatilePaths(pairsOf(zero.slice(1), one));
   if (paths === null || paths.length === 0) return learnIgnoredAnyOrder(context, first);
@@ -104,7 +105,7 @@ export async function learnIgnoredAnyOrder(
 
 /** The places in which three answers to one question differ, in some records or in all. */
 function placesThatRun(
-  answers: readonly [readonly unknown[], readonly unknown[], readonly unknown[]],
+  answers: readonly [Records, Records, Records],
   idPath: readonly string[] | undefined,
 ): readonly string[] {
   const some = volatileInSome(answers, idPath);
@@ -122,8 +123,8 @@ function placesThatRun(
  * fewest places in the records differ. None: nothing differs, or nothing alike.
  */
 function fewestPlaces(
-  part: readonly unknown[],
-  others: readonly (readonly unknown[])[],
+  part: Records,
+  others: readonly Records[],
   ignored: readonly string[],
 ): readonly string[] {
   const shared = others.findIndex((other) => sharesRecords(part, other, ignored));
@@ -149,7 +150,7 @@ export async function learnIgnoredInParts(
   for (const part of parts) {
     const stored = await readFirstRecords(context.database, part.walkId);
     if (stored.length < 2) continue;
-    const lists: (readonly unknown[])[] = [];
+    const lists: Records[] = [];
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
       // A page by number begins nowhere but at a multiple of its length.
@@ -179,7 +180,7 @@ export async function learnIgnoredAcross(
 ): Promise<void> {
   const { database, knowledge } = context;
   const whole = await readFirstRecords(database, across);
-  const parts: (readonly unknown[])[] = [];
+  const parts: Records[] = [];
   for (const walkId of sides) {
     if ((await learnOneForm(context, walkId, across)) !== null) return;
     const part = await readFirstRecords(database, walkId);
@@ -202,7 +203,7 @@ export async function learnIgnoredInHalves(
 ): Promise<void> {
   const before = await askRecords(context, first, 0);
   if (before.list.length < 2 || before.list.length >= first.length) return;
-  const parts: (readonly unknown[])[] = [];
+  const parts: Records[] = [];
   for (const half of halves) {
     const request = { ...first, ...targetOf(context.stream, half) };
     parts.push((await askRecords(context, request, 0)).list);
@@ -214,8 +215,8 @@ export async function learnIgnoredInHalves(
 
 async function ignoreRowNumber(
   knowledge: Knowledge,
-  parts: readonly (readonly unknown[])[],
-  whole: readonly unknown[],
+  parts: readonly Records[],
+  whole: Records,
 ): Promise<void> {
   const place = rowNumberPlace(parts, whole);
   if (place === null) return;

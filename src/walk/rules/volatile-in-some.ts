@@ -1,7 +1,7 @@
 /** What is not the record, and differs in some records alone: the time that is left for an open alert, a link that is signed anew; pure. */
 import { identityPaths } from '../../source/identity.ts';
 import { valueAt } from '../../source/json.ts';
-import { spelledWhole } from './places.ts';
+import { type Records, spelledWhole } from './places.ts';
 import { differing, isToldApart, pairsOf, volatilePaths } from './volatile.ts';
 
 /**
@@ -11,7 +11,7 @@ import { differing, isToldApart, pairsOf, volatilePaths } from './volatile.ts';
  * @returns JSON pointers; none where nothing differs, or not alike.
  */
 export function volatileInSome(
-  answers: readonly (readonly unknown[])[],
+  answers: readonly Records[],
   idPath?: readonly string[],
 ): readonly string[] {
   const seen = answers.map((list) => new Set(list.map(spelledWhole)));
@@ -23,7 +23,7 @@ export function volatileInSome(
   const pairings = moved.flatMap((list, at) =>
     moved.slice(at + 1).map((other) => pairsOf(list, other)),
   );
-  const found = pairings.flat().map(([a, b]) => [...differing(a, b, '').keys()].sort());
+  const found = pairings.flat().map(([a, b]) => [...differing(a, b).keys()].sort());
   const [places = []] = found;
   if (places.includes('') || found.some((others) => others.join() !== places.join())) return [];
   const identity = idPath ?? identityPaths(one)[0];
