@@ -32,49 +32,40 @@ export interface StreamState {
 
 /** Streams, by id, each with its contract and what was learned of it. */
 export async function openStreams(
-  parts: { readonly database: Database; readonly reader: Reader },
+  { database, reader }: { readonly database: Database; readonly reader: Reader },
   streams: ReadonlyMap<number, Stream>,
 ): Promise<StreamState[]> {
   const ids = [...streams.keys()];
   const [facts, largest, believed] = await Promise.all([
-    readLearned(parts.database, ids),
-    readLargest(parts.database, ids),
-    readBelievedDays(parts.database, ids),
+    readLearned(database, ids),
+    readLargest(database, ids),
+    readBelievedDays(database, ids),
   ]);
   return Promise.all(
     [...streams].map(async ([streamId, stream]) => {
-      const knowledge = new Knowledge(parts.database, streamId, facts);
+      const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
-      if (knowledge.learned.cutOtherwise) await walkAnewBySize(parts.database, streamId);
+      if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
       const found = largest.find((one) => one.streamId === streamId);
       knowledge.largestAnswer = found?.answer ?? 0;
       knowledge.longestList = found?.list ?? 0;
       for (const { day, records } of believed.filter((one) => one.streamId === streamId))
         knowledge.dayHolds(day, records, false);
-      return openStream(parts, streamId, stream, knowledge);
+      const contract = await StreamContract.open(database, reader, { streamId, ...stream });
+      return {
+        streamId,
+        stream,
+        knowledge,
+        contract,
+        failuresInARow: 0,
+        stopped: false,
+        // Those of a process that was killed before any answer showed records are not known apart any more.
+        failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
+        retried: new Set<number>(),
+        firstAnswer: new FirstAlone(),
+      };
     }),
   );
-}
-
-async function openStream(
-  { database, reader }: { readonly database: Database; readonly reader: Reader },
-  streamId: number,
-  stream: Stream,
-  knowledge: Knowledge,
-): Promise<StreamState> {
-  const contract = await StreamContract.open(database, reader, { streamId, ...stream });
-  return {
-    streamId,
-    stream,
-    knowledge,
-    contract,
-    failuresInARow: 0,
-    stopped: false,
-    // Those of a process that was killed before any answer showed records are not known apart any more.
-    failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
-    retried: new Set(),
-    firstAnswer: new FirstAlone(),
-  };
 }
 
 /**
