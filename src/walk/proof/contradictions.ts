@@ -10,7 +10,7 @@ import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/conte
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
-import { LEAST_CAP, type Verdict } from '../rules/verdict.ts';
+import { type Against, LEAST_CAP } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
 
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
@@ -20,7 +20,7 @@ export async function settleContradiction(
   context: WindowContext,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
-  said: Extract<Verdict, { kind: 'against' }>,
+  said: Against,
 ): Promise<WindowEnd | 'again'> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
   if (await isRestless(context)) return 'again';

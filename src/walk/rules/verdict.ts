@@ -57,16 +57,18 @@ export interface Learned {
   readonly cutOtherwise?: boolean;
 }
 
+/** Something speaks against a window; `least`: so many records there are at least. */
+export interface Against {
+  readonly kind: 'against';
+  readonly rule: string;
+  readonly reason: string;
+  readonly least: number;
+}
+
 /** What the evidence says. */
 export type Verdict =
   | { readonly kind: 'complete'; readonly proof: Proof }
-  /** Something speaks against it; `least`: so many records there are at least. */
-  | {
-      readonly kind: 'against';
-      readonly rule: string;
-      readonly reason: string;
-      readonly least: number;
-    }
+  | Against
   /** Nothing speaks against it, and it does not suffice. */
   | {
       readonly kind: 'lacking';
@@ -121,18 +123,10 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
 }
 
 /** The first claim that the stored records do not answer (C1, C2), and the least that all claims together say. */
-function against({
-  stored,
-  claims,
-  halves,
-}: Evidence): Extract<Verdict, { kind: 'against' }> | null {
+function against({ stored, claims, halves }: Evidence): Against | null {
   const least = claims.reduce((most, claim) => Math.max(most, leastOf(claim)), 0);
-  const says = (rule: string, reason: string): Verdict & { kind: 'against' } => ({
-    kind: 'against',
-    rule,
-    reason,
-    least,
-  });
+  const says = (rule: string, reason: string) =>
+    ({ kind: 'against', rule, reason, least }) as const;
   const higher = claims.find(({ total }) => total !== null && total > stored);
   if (higher !== undefined)
     return says(
