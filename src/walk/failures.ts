@@ -32,10 +32,10 @@ export function mayRefuseDepth(error: unknown): boolean {
 export const isRefused = (error: unknown): boolean =>
   isNoAnswer(error) || error instanceof PageFailedError;
 
-/** What was asked for; null: it cannot be had. */
-export const orNull = <T>(asked: Promise<T>): Promise<T | null> =>
+/** What was asked for; null: it cannot be had. @param isNone which errors say so. */
+export const orNull = <T>(asked: Promise<T>, isNone = isRefused): Promise<T | null> =>
   asked.catch((error: unknown) => {
-    if (isRefused(error)) return null;
+    if (isNone(error)) return null;
     throw error;
   });
 

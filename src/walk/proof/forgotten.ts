@@ -22,10 +22,8 @@ const WEEK = 7;
 export async function isForgotten(context: WindowContext): Promise<boolean> {
   const { window } = context;
   if (window.kind === 'cut' || !window.proven) return false;
-  return isRetired(context).catch((error: unknown) => {
-    if (!isRefused(error) && !(error instanceof WalkError)) throw error;
-    return false;
-  });
+  const isUntold = (error: unknown) => isRefused(error) || error instanceof WalkError;
+  return (await orNull(isRetired(context), isUntold)) ?? false;
 }
 
 /**

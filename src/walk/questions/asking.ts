@@ -85,10 +85,7 @@ export class Asking {
    */
   behind(records: number, mayEnd: boolean): Promise<Facts<ProbeFacts> | null> {
     if (!mayEnd) return this.askDeep(records, records, 1);
-    return this.ask(records, 1).catch((error: unknown) => {
-      if (mayRefuseDepth(error)) return null;
-      throw error;
-    });
+    return orNull(this.ask(records, 1), mayRefuseDepth);
   }
 
   /**
@@ -268,14 +265,8 @@ export class Asking {
     return isOfNext ? error : this.capped(records, (error as Error).message);
   }
 
-  #isAnswered(start: number, length: number): Promise<boolean> {
-    return this.ask(start, length).then(
-      () => true,
-      (error: unknown) => {
-        if (mayRefuseDepth(error)) return false;
-        throw error;
-      },
-    );
+  async #isAnswered(start: number, length: number): Promise<boolean> {
+    return (await orNull(this.ask(start, length), mayRefuseDepth)) !== null;
   }
 
   /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */

@@ -13,7 +13,7 @@ import {
   readCanaries,
 } from '../../store/evidence/proven.ts';
 import type { Frame } from '../contract.ts';
-import { isOfRequest, mayRefuseDepth } from '../failures.ts';
+import { isOfRequest, mayRefuseDepth, orNull } from '../failures.ts';
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
@@ -33,6 +33,8 @@ const UNTOLD =
 
 /** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
 type Shown = 'nothing' | 'others' | 'known';
+
+type Range = Pick<Span, 'from' | 'to'>;
 
 /** The known answers of a stream. */
 export class KnownAnswers {
@@ -109,7 +111,7 @@ export class KnownAnswers {
    * Whether a window may be believed to be empty: a known answer with records, of another span, must be repeated now.
    * @throws {WalkError} where none is, or where the answer is of no known kind and no record was ever shown.
    */
-  async believeNothing(frame: Frame, span: Pick<Span, 'from' | 'to'>): Promise<void> {
+  async believeNothing(frame: Frame, span: Range): Promise<void> {
     const asked = await this.#firstShown(span);
     if (asked === null) {
       if (frame.known || frame.plain) return;
@@ -128,7 +130,7 @@ export class KnownAnswers {
    * The first of the known answers of other spans that shows records now; null: there is none to ask.
    * @throws {WalkError} where none shows any. What the API answers to the last one, where it answers the newest day neither.
    */
-  async #firstShown(span: Pick<Span, 'from' | 'to'>): Promise<PageRequest | null> {
+  async #firstShown(span: Range): Promise<PageRequest | null> {
     let first: PageRequest | null = null;
     let failure: unknown = null;
     for await (const { speaks, ...request } of this.#others(span)) {
@@ -166,10 +168,7 @@ export class KnownAnswers {
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
-  async *#others({
-    from,
-    to,
-  }: Pick<Span, 'from' | 'to'>): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
+  async *#others({ from, to }: Range): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
     const { database, stream, knowledge } = this.#context;
     const isOther = (one: PageRequest) => one.from !== from || one.to !== to;
     const { lastGood } = knowledge;
@@ -216,28 +215,18 @@ export class KnownAnswers {
    */
   async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<Shown> {
     const { knowledge } = this.#context;
-    const signal = AbortSignal.any([
-      this.#context.signal,
-      ...(deadline === null ? [] : [deadline]),
-    ]);
+    const signal = AbortSignal.any([this.#context.signal, ...(deadline ? [deadline] : [])]);
     const shows = (start: number) => this.#showsAt(canary, start, signal);
     const middle = Math.floor((canary.records - 1) / 2);
-    if (middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY)) return shows(0);
-    return shows(middle).catch((error: unknown) => {
-      if (middle === 0 || !mayRefuseDepth(error)) throw error;
+    if (middle === 0 || middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY))
       return shows(0);
-    });
+    return (await orNull(shows(middle), mayRefuseDepth)) ?? shows(0);
   }
 
   /** Whether one of them shows its first record. */
   async #showAny(canaries: readonly Canary[]): Promise<boolean> {
-    for (const canary of canaries) {
-      const shows = await this.#showsAt(canary, 0).catch((error: unknown) => {
-        if (!isOfRequest(error)) throw error;
-        return 'nothing' as const;
-      });
-      if (shows === 'known') return true;
-    }
+    for (const canary of canaries)
+      if ((await orNull(this.#showsAt(canary, 0), isOfRequest)) === 'known') return true;
     return false;
   }
 
