@@ -43,6 +43,14 @@ export const orNull = <T>(asked: Promise<T>, isNone = isRefused): Promise<T | nu
 export const isOfRequest = (error: unknown): boolean =>
   isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');
 
+/** The error of a window against which something speaks, with the numbers. */
+export const contradicted = (reason: string, hint?: string): WalkError =>
+  new WalkError('contradicted', reason, { hint });
+
+/** The error of a window that shows something else each time. */
+export const unsettled = (reason: string, hint?: string): WalkError =>
+  new WalkError('unsettled', reason, { hint });
+
 /** Why a window failed, and how long to wait before it is walked again. */
 export interface WindowFailure {
   readonly reason: string;

@@ -3,7 +3,7 @@ import { RequestError, WalkError } from '../errors.ts';
 import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
-import { orNull, refusesLength } from './failures.ts';
+import { contradicted, orNull, refusesLength, unsettled } from './failures.ts';
 import { learnCutOtherwise } from './learning/cut-otherwise.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
@@ -31,8 +31,7 @@ const MOST_WALKS = 8;
 export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
   const { database, window } = context;
   if (window.attempts > FRUITLESS_LEASES)
-    throw new WalkError(
-      'contradicted',
+    throw contradicted(
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
   let walks = window.walked ? await readWalks(database, window) : [];
@@ -56,10 +55,7 @@ async function advance(
     return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);
   if (wholes.filter(({ outcome }) => outcome === 'failed').length > context.walkAttempts)
-    throw new WalkError(
-      'unsettled',
-      `${wholes.length} walks came to no end; the last: ${wholes.at(-1)?.reason}`,
-    );
+    throw unsettled(`${wholes.length} walks came to no end; the last: ${wholes.at(-1)?.reason}`);
   if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
     return again(context, wholes);
   // As long as no total is calibrated, one window goes first, and the others look at what it has shown.

@@ -2,12 +2,11 @@
  * Sources that keep their events by the dates of another clock, in an index or a table for each, and look only where the dates of a
  * request point: what lies within hours of a midnight shows in ranges that reach across it alone (docs/completeness.md C8).
  */
-import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
 import { lastClosedDay } from '../../plan/days.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
-import { orNull } from '../failures.ts';
+import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { question, showsAny } from '../questions/questions.ts';
@@ -55,12 +54,9 @@ async function refuseNothingAcross(context: WindowContext, midnight: string): Pr
   if (!((await shows(1 - hours, 0)) && (await shows(-1 - hours, 0)))) return;
   for (let time = 0; time < context.knowledge.repeats; time += 1)
     if (await shows(1 - hours, 2)) return;
-  throw new WalkError(
-    'contradicted',
+  throw contradicted(
     `a range across the midnight behind ${midnight} shows nothing, and a part of it records`,
-    {
-      hint: 'What lies around a midnight cannot be asked for: does its API answer a range of two dates?',
-    },
+    'What lies around a midnight cannot be asked for: does its API answer a range of two dates?',
   );
 }
 
@@ -71,12 +67,9 @@ export function refuseUnfinished(context: WindowContext, midnight: string): void
   const { after } = spansAround(midnight, 0, context);
   const closed = lastClosedDay(clock.now(), timeZone, (secondsOf(after) - 1) * 1_000);
   if (closed >= midnight.slice(0, 10)) return;
-  throw new WalkError(
-    'unsettled',
+  throw unsettled(
     `only a range across midnight shows what is before ${after.to}, which is not yet`,
-    {
-      hint: 'The source keeps its events by the dates of another clock. Set settle to 16h: then a day is exported when those hours are over.',
-    },
+    'The source keeps its events by the dates of another clock. Set settle to 16h: then a day is exported when those hours are over.',
   );
 }
 

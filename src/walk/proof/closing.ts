@@ -1,5 +1,4 @@
 /** Closing a split: its parts and their cuts must add up to its total, asked again at the end (docs/completeness.md C9). */
-import { WalkError } from '../../errors.ts';
 import type { Proof } from '../../model.ts';
 import { findUnheld } from '../../store/evidence/agreement.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type SplitParts,
 } from '../../store/splits.ts';
 import { counted, formatCount } from '../../text.ts';
-import { orNull } from '../failures.ts';
+import { contradicted, orNull } from '../failures.ts';
 import { learnIgnoredInParts } from '../learning/paging.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
@@ -28,8 +27,7 @@ const ATTEMPTS = 4;
 export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   const split = await readSplit(database, window);
-  if (split === null)
-    throw new WalkError('contradicted', 'it was split, and its parts are not there');
+  if (split === null) throw contradicted('it was split, and its parts are not there');
   const all = split.parts.map(({ windowId }) => windowId);
   // What a look found otherwise is in one of the parts, whatever their sum is; in which is not told where no total moved.
   if (window.state === 'complete' || window.rewalk) {
@@ -47,10 +45,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   const isUntold =
     isEmpty && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
   if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
-    throw new WalkError(
-      'contradicted',
-      'it was split, and its parts show nothing of what it shows',
-    );
+    throw contradicted('it was split, and its parts show nothing of what it shows');
   const total = isUntold ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
@@ -111,8 +106,7 @@ async function lacksWhatItShows(
 ): Promise<boolean> {
   const { database, window } = context;
   if (by === 'level')
-    throw new WalkError(
-      'contradicted',
+    throw contradicted(
       `split by level, its parts hold ${records} records, and nothing shows that no record lacks a level`,
     );
   const { whole, parts, all } = await readSplitWalks(database, window);
@@ -125,8 +119,7 @@ async function lacksWhatItShows(
   const shown = await orNull(question(context, window, first.start, first.length, whole));
   if (!unheld.some(({ hash }) => shown?.hashes.includes(hash))) return false;
   if (window.attempts === 1) return true;
-  throw new WalkError(
-    'contradicted',
+  throw contradicted(
     `split by time, its ${length} parts hold ${records} records, and ${SHOWN_AND_LACKING}`,
   );
 }
@@ -153,7 +146,7 @@ async function notYet(
   if (moved.length > 0) return again(context, split, numbers, moved);
   // Parts by level may lack what has none: a total is then the only one to tell.
   const hint = split.by === 'time' && total !== null ? COUNTS_ELSE : undefined;
-  throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`, { hint });
+  throw contradicted(`split by ${split.by}, ${numbers}`, hint);
 }
 
 const numbersOf = ({ parts }: SplitParts, total: number | null, records: number): string =>

@@ -1,11 +1,10 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
-import { WalkError } from '../../errors.ts';
 import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { findSameDay, isBesideProven } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
-import { orNull } from '../failures.ts';
+import { contradicted, orNull } from '../failures.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible } from '../questions/span.ts';
@@ -30,9 +29,7 @@ export async function settleContradiction(
   if (said.least <= newest.stored) {
     if (times <= context.walkAttempts) return 'again';
     const hint = said.rule === 'C2' ? LACKS_TOTAL : undefined;
-    throw new WalkError('contradicted', `${said.reason}, in ${times} walks (${said.rule})`, {
-      hint,
-    });
+    throw contradicted(`${said.reason}, in ${times} walks (${said.rule})`, hint);
   }
   await refuseForeignTotal(context, newest, `${said.reason} (${said.rule})`);
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
@@ -63,9 +60,7 @@ async function learnCap(
 ): Promise<void> {
   const { capMet, longestList, learned } = knowledge;
   if (capMet !== null && stored < capMet.records / 2)
-    throw new WalkError('contradicted', `${reason}, and that is no depth at which lists end`, {
-      hint: COUNTS_ELSE,
-    });
+    throw contradicted(`${reason}, and that is no depth at which lists end`, COUNTS_ELSE);
   const longest = Math.max(LEAST_CAP, longestList, learned.provenSize);
   if (capMet === null || stored < capMet.records) knowledge.capMet = { records: stored, windowId };
   else if (stored === capMet.records && windowId !== capMet.windowId && stored >= longest)
@@ -86,9 +81,7 @@ export async function refuseForeignTotal(
 ): Promise<void> {
   const totals = claims.flatMap(({ total }) => total ?? []);
   if (totals.length === 0 || (await totalsCount(context, Math.max(...totals)))) return;
-  throw new WalkError('contradicted', `${reason}, and so it is in small parts of the window`, {
-    hint: COUNTS_ELSE,
-  });
+  throw contradicted(`${reason}, and so it is in small parts of the window`, COUNTS_ELSE);
 }
 
 /** Days from now that have no records: one is not yet, and may show none; the other was long before, where an archive may begin. */
@@ -118,12 +111,9 @@ export async function refuseOtherDays(
     const hashes = await ask(other);
     const shows = (hash: string) => other > today || same.hashes.includes(hash);
     if (!hashes.some(shows)) continue;
-    throw new WalkError(
-      'contradicted',
+    throw contradicted(
       `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
-      {
-        hint: 'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
-      },
+      'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
     );
   }
 }

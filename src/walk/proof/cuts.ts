@@ -12,6 +12,7 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, readNeighbours } from '../../store/evidence/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
+import { unsettled } from '../failures.ts';
 import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
 import {
   learnIgnoredAcross,
@@ -68,7 +69,7 @@ export async function askCut(
     else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }
-  throw new WalkError('unsettled', `what lies across ${second} is different each time`);
+  throw unsettled(`what lies across ${second} is different each time`);
 }
 
 /** A side shows nothing that the span across does not: whatever is done at an edge, the edges of the span lie further out. */
@@ -167,12 +168,9 @@ async function walkOnce(context: WindowContext): Promise<WindowEnd> {
   }
   // What one of them holds was edited, or came late. At growing distances, since it may differ for ever.
   if (isPowerOfTwo(window.failures + 1)) await askNeighboursAgain(database, window);
-  throw new WalkError(
-    'unsettled',
+  throw unsettled(
     `what lies across ${window.from} is not what the windows on both sides hold of it`,
-    {
-      hint: 'The records around it have changed: the windows are walked again, and then the cut.',
-    },
+    'The records around it have changed: the windows are walked again, and then the cut.',
   );
 }
 

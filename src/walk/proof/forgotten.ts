@@ -9,7 +9,7 @@ import {
   retireDay,
 } from '../../store/evidence/forgotten.ts';
 import { counted } from '../../text.ts';
-import { isRefused, orNull } from '../failures.ts';
+import { contradicted, isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { dayOf } from '../questions/span.ts';
@@ -77,24 +77,22 @@ export async function refuseForgotten(context: WindowContext, records: number): 
   if (proven) return;
   const held = records > 0 ? 0 : await countHeldBefore(database, window, knowledge.streamId);
   if (held > 0 && (await showsNothing(context, window)))
-    throw new WalkError(
-      'contradicted',
+    throw contradicted(
       `it shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
-      { hint: 'If they are gone for good: daywalk accept.' },
+      'If they are gone for good: daywalk accept.',
     );
   // Of one that was split its parts hold them.
   if (held > 0 && window.splitBy === null)
-    throw new WalkError('contradicted', 'it was empty, and asked again it shows records');
+    throw contradicted('it was empty, and asked again it shows records');
   if (kind !== 'day') return;
   const before = await readShownBefore(database, knowledge.streamId, day);
   if (before === null || before.accepted) return;
   if (records > 0 ? before.seenAsOld : before.keptThatLong) return;
   if (!before.retired && !(await showsNothing(context, before))) return;
   if (!(await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)))) return;
-  throw new WalkError(
-    'contradicted',
+  throw contradicted(
     `nothing before it is shown any more, and ${before.day} held records: its source may have forgotten ${records > 0 ? 'a part of it, too' : 'both'}`,
-    { hint: `If it had no ${records > 0 ? 'other ' : ''}events: daywalk accept.` },
+    `If it had no ${records > 0 ? 'other ' : ''}events: daywalk accept.`,
   );
 }
 

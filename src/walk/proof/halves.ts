@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
 import { findLonger } from '../../store/evidence/proven.ts';
-import { orNull } from '../failures.ts';
+import { contradicted, orNull } from '../failures.ts';
 import { learnIgnoredInParts } from '../learning/paging.ts';
 import { divide, learnIgnoresTime } from '../learning/reach.ts';
 import type { WindowContext } from '../questions/context.ts';
@@ -98,12 +98,9 @@ async function refuseOverlap(
   const hashes = await readHashes(database, whole.walkId);
   if (2 * new Set(hashes).size <= hashes.length) return;
   const [from, to] = halves.map((half) => `${half.from} to ${half.to}`);
-  throw new WalkError(
-    'contradicted',
+  throw contradicted(
     `${from} and ${to} both show records that the whole shows once`,
-    {
-      hint: 'The source takes a time of day for another one: is it asked as its API wants it?',
-    },
+    'The source takes a time of day for another one: is it asked as its API wants it?',
   );
 }
 

@@ -1,8 +1,8 @@
 /** Unions: where one question is answered in different ways, single pages are asked for until chance cannot hide a record any more (docs/completeness.md C7). */
-import { WalkError } from '../../errors.ts';
 import type { Proof } from '../../model.ts';
 import { countUnion } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
+import { unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
@@ -51,8 +51,7 @@ export async function proveByUnion(
   const { calibrated } = knowledge.learned;
   // Pages may show the same part of it each time: without a total nothing would tell.
   if (isCut && calibrated === 0)
-    throw new WalkError(
-      'unsettled',
+    throw unsettled(
       `the order does not hold, and a page shows ${most} of more records, of a span that cannot be divided by time`,
     );
   const ids = passes.map(({ walkId }) => walkId);
@@ -67,18 +66,14 @@ export async function proveByUnion(
       return split(`the union of ${ids.length} walks is as large as any answer`);
   }
   if (passes.length >= GROWTHS && passes.every(isMoreThanBefore))
-    throw new WalkError(
-      'unsettled',
+    throw unsettled(
       `the list grows while it is walked: from ${passes[0]?.stored} to ${most} records in ${passes.length} walks`,
     );
   if (passes.length >= MOST_WALKS || wholes.length >= MOST_WALKS * 2) {
     if (mayBeSplit) return split(`${ids.length} walks do not settle`);
-    throw new WalkError(
-      'unsettled',
+    throw unsettled(
       `the union of ${ids.length} walks holds ${records} records${told === 0 ? '' : `, where the total says ${told}`}`,
-      {
-        hint: 'The source answers one question in different ways: replicas that differ, or an order by chance.',
-      },
+      'The source answers one question in different ways: replicas that differ, or an order by chance.',
     );
   }
   return 'again';

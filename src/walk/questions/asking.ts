@@ -5,7 +5,7 @@ import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { OpenWalk } from '../../store/walks.ts';
 import type { Facts, Frame } from '../contract.ts';
-import { mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
+import { contradicted, mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
 import type { WalkObserved } from '../rules/observed.ts';
 import { ignoresStart, type WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
@@ -145,10 +145,7 @@ export class Asking {
     { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
   ): Promise<void> {
     if (await this.#goesRound(records, pages))
-      throw new WalkError(
-        'contradicted',
-        `behind ${records} records the list still shows those that came before`,
-      );
+      throw contradicted(`behind ${records} records the list still shows those that came before`);
     if (came > 1 && digest === first && paging === 'number') throw ignoresStart();
     if (came === 1 && digest === first && isPowerOfTwo(pages)) {
       if ((await this.#far(records, 1))?.beginsWithLast) throw ignoresStart();

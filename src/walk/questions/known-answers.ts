@@ -13,7 +13,7 @@ import {
   readCanaries,
 } from '../../store/evidence/proven.ts';
 import type { Frame } from '../contract.ts';
-import { isOfRequest, mayRefuseDepth, orNull } from '../failures.ts';
+import { contradicted, isOfRequest, mayRefuseDepth, orNull } from '../failures.ts';
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
@@ -162,9 +162,10 @@ export class KnownAnswers {
   async #wrong(reason: string): Promise<WalkError> {
     const { database, knowledge } = this.#context;
     await noteTrust(database, knowledge.streamId, false);
-    return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
-      hint: 'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
-    });
+    return contradicted(
+      `nothing new is believed: ${reason}`,
+      'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
+    );
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
