@@ -5,6 +5,7 @@ import { walkAnewBySize } from '../../store/evidence/learned.ts';
 import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { lookAtEnd } from '../questions/end.ts';
+import { textOf } from '../questions/span.ts';
 
 /** So often a list must end in the same place: what is late, or left out by chance, would show by then. */
 const TIMES = 10;
@@ -21,7 +22,7 @@ export async function learnCutOtherwise(
   const { database, knowledge, window } = context;
   const { cutOtherwise, provenSize } = knowledge.learned;
   if (cutOtherwise)
-    return knowledge.learn('cut_otherwise', true, `${window.from} to ${window.to} shows it again`);
+    return knowledge.learn('cut_otherwise', true, `${textOf(window)} shows it again`);
   if (knowledge.reach === 'day') return;
   if (stored >= Math.max(knowledge.longestList, provenSize)) return;
   const walk = { walkId, records: stored };
@@ -29,10 +30,7 @@ export async function learnCutOtherwise(
     (await lookAtEnd(context, window, walk, length)) === null;
   for (let time = 0; time < TIMES; time += 1)
     if ((await orNull(isAsStored(2 + time))) !== true) return;
-  await knowledge.learn(
-    'cut_otherwise',
-    true,
-    `${window.from} to ${window.to} shows ${stored} records, its halves more, and other lists are longer`,
-  );
+  const evidence = `${textOf(window)} shows ${stored} records, its halves more, and other lists are longer`;
+  await knowledge.learn('cut_otherwise', true, evidence);
   await walkAnewBySize(database, knowledge.streamId);
 }

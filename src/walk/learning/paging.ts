@@ -6,7 +6,7 @@ import type { AskingContext } from '../questions/context.ts';
 import type { Knowledge } from '../questions/knowledge.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
-import { targetOf } from '../questions/span.ts';
+import { targetOf, textOf } from '../questions/span.ts';
 import type { Records } from '../rules/places.ts';
 import {
   pairsOf,
@@ -162,7 +162,7 @@ export async function learnIgnoredInParts(
       lists.push(list.slice(before));
     }
     const places = fewestPlaces(stored, lists, context.knowledge.ignored);
-    const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${places.join(', ')} only`;
+    const evidence = `records of ${textOf(part)} differ from those of ${textOf(whole)} in ${places.join(', ')} only`;
     if (await context.knowledge.ignore(places, evidence)) return true;
   }
   return false;

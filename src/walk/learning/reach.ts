@@ -10,7 +10,7 @@ import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { question, showsAny } from '../questions/questions.ts';
-import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan } from '../questions/span.ts';
+import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan, textOf } from '../questions/span.ts';
 
 const REACH_ATTEMPTS = 3;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
@@ -60,11 +60,8 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
     await knowledge.learn('reach', LONGEST_REACH, error.message);
     return;
   }
-  await knowledge.learn(
-    'reach',
-    1,
-    `single seconds of ${span.from} to ${span.to} show their records, and the seconds beside them do not`,
-  );
+  const evidence = `single seconds of ${textOf(span)} show their records, and the seconds beside them do not`;
+  await knowledge.learn('reach', 1, evidence);
 }
 
 /**

@@ -13,6 +13,7 @@ import { contradicted, orNull } from '../failures.ts';
 import { learnIgnoredInParts } from '../learning/paging.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
+import { textOf } from '../questions/span.ts';
 import { COUNTS_ELSE } from './contradictions.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
 
@@ -64,7 +65,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
     // Parts that still hold more than the total: it is a lower bound from there on.
     await knowledge.learnLowerBound(
       total,
-      `${window.from} to ${window.to} told ${total}, and its parts hold ${records}`,
+      `${textOf(window)} told ${total}, and its parts hold ${records}`,
     );
   } else if (!addsUp) return notYet(context, split, total, records);
   const isCounted = exact && total === records;

@@ -7,7 +7,7 @@ import type { LeasedWindow } from '../../store/leases.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
-import { dayOf, isDivisible } from '../questions/span.ts';
+import { dayOf, isDivisible, textOf } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
 import { type Against, LEAST_CAP } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
@@ -54,17 +54,18 @@ async function tellsOfParts(context: WindowContext): Promise<boolean> {
  * @throws {WalkError} where no split would help.
  */
 async function learnCap(
-  { knowledge, window: { windowId, from, to } }: WindowContext,
+  { knowledge, window }: WindowContext,
   { stored }: EndedWalk,
   reason: string,
 ): Promise<void> {
   const { capMet, longestList, learned } = knowledge;
+  const { windowId } = window;
   if (capMet !== null && stored < capMet.records / 2)
     throw contradicted(`${reason}, and that is no depth at which lists end`, COUNTS_ELSE);
   const longest = Math.max(LEAST_CAP, longestList, learned.provenSize);
   if (capMet === null || stored < capMet.records) knowledge.capMet = { records: stored, windowId };
   else if (stored === capMet.records && windowId !== capMet.windowId && stored >= longest)
-    await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
+    await knowledge.learn('offset_cap', stored, `${textOf(window)}: ${reason}, as once before`);
 }
 
 export const COUNTS_ELSE =
@@ -141,13 +142,13 @@ async function findSameBeside(
 
 /** An answer that shows more records than its own total tells says that totals from that one on are too low. */
 export async function learnLowTotals(
-  { knowledge, window: { from, to } }: WindowContext,
+  { knowledge, window }: WindowContext,
   heard: readonly Claim[],
 ): Promise<void> {
   for (const { start, came, total } of heard)
     if (total !== null && total >= LEAST_CAP && came > 0 && start + came > total)
       await knowledge.learnLowerBound(
         total,
-        `${from} to ${to} told ${total}, and showed record ${start + came} beside it`,
+        `${textOf(window)} told ${total}, and showed record ${start + came} beside it`,
       );
 }

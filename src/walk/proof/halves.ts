@@ -12,7 +12,7 @@ import { divide, learnIgnoresTime } from '../learning/reach.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { MOST_HALVINGS } from '../questions/span.ts';
+import { MOST_HALVINGS, textOf } from '../questions/span.ts';
 import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
 import { askCut } from './cuts.ts';
 import { settleSpan } from './settle.ts';
@@ -79,7 +79,7 @@ export async function compareHalves(
   }
   throw new WalkError(
     'dense',
-    `all ${whole.stored} records of ${window.from} to ${window.to} stand in one second`,
+    `all ${whole.stored} records of ${textOf(window)} stand in one second`,
   );
 }
 
@@ -97,15 +97,15 @@ async function refuseOverlap(
     if ((await compareSums(database, [partOf(whole)], [partOf(half)])).more > 0) return;
   const hashes = await readHashes(database, whole.walkId);
   if (2 * new Set(hashes).size <= hashes.length) return;
-  const [from, to] = halves.map((half) => `${half.from} to ${half.to}`);
+  const [from, to] = halves.map(textOf);
   throw contradicted(
     `${from} and ${to} both show records that the whole shows once`,
     'The source takes a time of day for another one: is it asked as its API wants it?',
   );
 }
 
-const dense = ({ stored }: EndedWalk, { from, to }: Span): WalkError =>
-  new WalkError('dense', `all ${stored} records stand in ${from} to ${to}, which cannot be halved`);
+const dense = ({ stored }: EndedWalk, span: Span): WalkError =>
+  new WalkError('dense', `all ${stored} records stand in ${textOf(span)}, which cannot be halved`);
 
 /**
  * The sum of the totals of both halves and of the correction of the cut between them.

@@ -17,7 +17,7 @@ import type { WindowContext } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { question } from '../questions/questions.ts';
-import { firstPageOf, spansAround, splitSpan } from '../questions/span.ts';
+import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
@@ -100,7 +100,7 @@ async function lookAtHalves(context: WindowContext, length: number): Promise<str
   if (!knowledge.learned.cutOtherwise) return null;
   for (const half of await readHalves(database, window.windowId)) {
     const difference = await lookAtEnd(context, half, half, length, async () => true);
-    if (difference !== null) return `${half.from} to ${half.to}: ${difference}`;
+    if (difference !== null) return `${textOf(half)}: ${difference}`;
   }
   return null;
 }

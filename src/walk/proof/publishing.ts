@@ -12,7 +12,7 @@ import {
 } from '../../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { calibrate } from '../questions/questions.ts';
-import { DAY_SECONDS } from '../questions/span.ts';
+import { DAY_SECONDS, textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
@@ -82,7 +82,7 @@ async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Pro
   const { knowledge, window } = context;
   const halved = proof.kind === 'halves' || proof.summed === true;
   if (window.kind === 'day') knowledge.dayHolds(window.day, walk.stored, halved);
-  const span = `${window.from} to ${window.to}`;
+  const span = textOf(window);
   const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
   if (cutOtherwise) return;
   if (halved && walk.stored > provenSize)

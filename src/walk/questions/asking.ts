@@ -11,7 +11,7 @@ import { ignoresStart, type WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
-import { targetOf, type WalkTarget } from './span.ts';
+import { targetOf, textOf, type WalkTarget } from './span.ts';
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
@@ -177,8 +177,7 @@ export class Asking {
   /** @throws {WalkError} where an answer to what was empty before has records. */
   async stillNothing({ came }: { readonly came: number }): Promise<ListEnd> {
     if (came === 0) return 'nothing';
-    const { from, to } = this.target;
-    const evidence = `start 0 of ${from} to ${to} was empty, and asked again it was not`;
+    const evidence = `start 0 of ${textOf(this.target)} was empty, and asked again it was not`;
     await this.#context.knowledge.caughtEmpty(evidence);
     throw new WalkError('shifted', 'the source shows records on one request and none on another');
   }

@@ -9,6 +9,7 @@ import type { Facts } from '../contract.ts';
 import { isRefused, orNull } from '../failures.ts';
 import type { AskingContext } from './context.ts';
 import { question } from './questions.ts';
+import { textOf } from './span.ts';
 
 /** The walk that a look is compared with; without a proof it is no union. */
 export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
@@ -61,7 +62,7 @@ export async function lookAtEnd(
   if (total !== null && total < records && knowledge.learned.calibrated > 0)
     await knowledge.learnLowerBound(
       total,
-      `${window.from} to ${window.to} told ${total} beside its record ${records}`,
+      `${textOf(window)} told ${total} beside its record ${records}`,
     );
   return null;
 }

@@ -17,7 +17,7 @@ import { contradicted, isOfRequest, mayRefuseDepth, orNull } from '../failures.t
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
-import { targetOf, type WalkTarget } from './span.ts';
+import { targetOf, textOf, type WalkTarget } from './span.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
@@ -146,9 +146,7 @@ export class KnownAnswers {
     }
     if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;
-    throw await this.#wrong(
-      `the window is empty, and so is ${first.from} to ${first.to}, which held records`,
-    );
+    throw await this.#wrong(`the window is empty, and so is ${textOf(first)}, which held records`);
   }
 
   /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered. */

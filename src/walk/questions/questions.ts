@@ -9,7 +9,7 @@ import { orNull, refusesLength } from '../failures.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
-import { firstPageOf, MOST_HALVINGS, splitSpan, targetOf } from './span.ts';
+import { firstPageOf, MOST_HALVINGS, splitSpan, targetOf, textOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */
 const CALIBRATIONS = 5;
@@ -171,7 +171,7 @@ export async function calibrate(
   const { total, came, lowerBound } = await question(context, window, 0, 1);
   if (total !== stored || came !== 1 || lowerBound) return;
   knowledge.calibrationsTried = 0;
-  const evidence = `${window.from} to ${window.to}: one record told a total of ${total}, which was proven in another way`;
+  const evidence = `${textOf(window)}: one record told a total of ${total}, which was proven in another way`;
   await knowledge.learn('calibrated', stored, evidence);
 }
 
@@ -184,9 +184,7 @@ export async function isRestless(context: WindowContext): Promise<boolean> {
   const { facts: other, page: again } = await askShorter(context, request);
   // Nothing where something is comes by chance, whatever the order.
   if ((one.came === 0) !== (other.came === 0)) {
-    await knowledge.caughtEmpty(
-      `${window.from} to ${window.to} was empty once, and once it was not`,
-    );
+    await knowledge.caughtEmpty(`${textOf(window)} was empty once, and once it was not`);
     return false;
   }
   // A full page shows a part of the list: which one may depend on the order alone.
@@ -195,13 +193,10 @@ export async function isRestless(context: WindowContext): Promise<boolean> {
   const same =
     JSON.stringify([...one.hashes].sort()) === JSON.stringify([...other.hashes].sort()) ||
     (await learnOneForm(context, page, again)) !== null;
-  if (!same)
-    await knowledge.learn(
-      'restless',
-      true,
-      `${window.from} to ${window.to}: asked twice, ${one.came} and ${other.came} records came, and not the same`,
-    );
-  return !same;
+  if (same) return false;
+  const evidence = `${textOf(window)}: asked twice, ${one.came} and ${other.came} records came, and not the same`;
+  await knowledge.learn('restless', true, evidence);
+  return true;
 }
 
 /**

@@ -17,6 +17,9 @@ export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget 
   return { resource, filters: { ...filters, ...levels }, from: span.from, to: span.to };
 }
 
+/** A span of time, for people. */
+export const textOf = ({ from, to }: Pick<Span, 'from' | 'to'>): string => `${from} to ${to}`;
+
 /** A whole day, of all levels. */
 export const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
 

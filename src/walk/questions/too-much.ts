@@ -5,7 +5,7 @@ import { around, secondsOf, splitByTime } from '../../plan/split.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
 import type { Knowledge } from './knowledge.ts';
-import { DAY_SECONDS } from './span.ts';
+import { DAY_SECONDS, textOf } from './span.ts';
 
 type Part = Pick<Span, 'from' | 'to'>;
 
@@ -53,7 +53,7 @@ export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promi
     if (came === null || came === 0) continue;
     for (let time = 0; time < knowledge.repeats; time += 1)
       await asking.stillNothing(await asking.ask(0, 2 + time));
-    const told = `${from} to ${to} shows nothing, and ${part.from} to ${part.to} shows records`;
+    const told = `${textOf({ from, to })} shows nothing, and ${textOf(part)} shows records`;
     await knowledge.learn('hides_much', true, told);
     throw new WalkError('capped', told);
   }
