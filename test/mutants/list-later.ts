@@ -713,7 +713,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what differs once more is taken for an edit again',
     'src/walk/learning/differing-since.ts',
-    'if (await knowledge.ignore(places, evidence)) return;',
+    'if ((await knowledge.ignore(places, evidence)) !== null) return;',
     '',
     LATER,
   ),

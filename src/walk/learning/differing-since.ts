@@ -34,7 +34,7 @@ export async function learnIgnoredSince(
   if (former !== null) {
     const places = volatileTwice([await readFirstRecords(database, former), stored, now]);
     const evidence = `records differ from what they were in ${places.join(', ')} only, and did before`;
-    if (await knowledge.ignore(places, evidence)) return;
+    if ((await knowledge.ignore(places, evidence)) !== null) return;
   }
   // Some of them may have such a value, as a link that is signed anew; one that is edited has another one once.
   if (volatileInSome([stored, now], stream.idPath).length > 0)

@@ -1,7 +1,6 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
 import type { PageRequest, Span } from '../../model.ts';
 import { readFirstRecords } from '../../store/evidence/evidence.ts';
-import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { AskingContext } from '../questions/context.ts';
 import type { Knowledge } from '../questions/knowledge.ts';
 import { learnOneForm } from '../questions/one-form.ts';
@@ -32,18 +31,19 @@ export async function learnPaging(
   const { knowledge } = context;
   const at = (start: number) => askRecords(context, { ...first, start }, walkId);
   const [zero, one] = [await at(0), await at(1)];
+  const { hashes, came } = zero.facts;
   // A list of nothing but one record's copies looks the same from everywhere.
-  if (new Set(zero.facts.hashes).size < 2)
-    return zero.facts.came === 1 ? learnIgnoredAnyOrder(context, first) : null;
-  if (knowledge.paging !== 'number' && beginAlike(zero, one)) {
-    if (!beginAlike(zero, await at(first.length > 2 ? 2 : 1))) return null;
+  if (new Set(hashes).size < 2) return came === 1 ? learnIgnoredAnyOrder(context, first) : null;
+  const isFirst = ({ facts }: typeof one) => beginAlike(hashes, facts.hashes);
+  if (knowledge.paging !== 'number' && isFirst(one)) {
+    if (!isFirst(await at(first.length > 2 ? 2 : 1))) return null;
     // With a record more at each request a list shows the same, too.
-    if (!beginAlike(zero, await at(0))) return null;
+    if (!isFirst(await at(0))) return null;
     const evidence = 'starts 1 and 2 show the page that start 0 shows: pages are counted by number';
     await knowledge.learn('paging', 'number', evidence);
     return evidence;
   }
-  if (beginAlike({ facts: { hashes: zero.facts.hashes.slice(1) } }, one)) {
+  if (beginAlike(hashes.slice(1), one.facts.hashes)) {
     await knowledge.learn('paging', 'offset', 'start 1 shows the second record first');
     return null;
   }
@@ -53,15 +53,10 @@ export async function learnPaging(
   );
 }
 
-/** Whether two answers show the same records, as far as the shorter goes; equal ones among them make no difference. */
-function beginAlike(one: Hashed, other: Hashed): boolean {
-  const [a, b] = [one.facts.hashes, other.facts.hashes];
-  const length = Math.min(a.length, b.length);
-  return length > 0 && a.slice(0, length).every((hash, index) => hash === b[index]);
-}
-
-interface Hashed {
-  readonly facts: Pick<ProbeFacts, 'hashes'>;
+/** Whether two lists show the same records, as far as the shorter goes; equal ones among them make no difference. */
+function beginAlike(one: readonly string[], other: readonly string[]): boolean {
+  const length = Math.min(one.length, other.length);
+  return length > 0 && one.slice(0, length).every((hash, index) => hash === other[index]);
 }
 
 /** Records that differ from one offset to another, and alike in a window of their own, differ in what is not the record. */
@@ -76,7 +71,7 @@ async function learnIgnored(
   const same = volatilePaths(pairsOf(zero.slice(2), two));
   if (zero.length > 2 && JSON.stringify(same) !== JSON.stringify(paths)) return null;
   const evidence = `records differ from one offset to another in ${paths.join(', ')} only`;
-  return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
+  return context.knowledge.ignore(paths, evidence);
 }
 
 /**
@@ -100,7 +95,7 @@ export async function learnIgnoredAnyOrder(
   if (learned !== null) return learned;
   const paths = placesThatRun([one, again.list, last.list], context.stream.idPath);
   const evidence = `asked again, the records are the same but for ${paths.join(', ')}`;
-  return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
+  return context.knowledge.ignore(paths, evidence);
 }
 
 /** The places in which three answers to one question differ, in some records or in all. */
@@ -163,7 +158,7 @@ export async function learnIgnoredInParts(
     }
     const places = fewestPlaces(stored, lists, context.knowledge.ignored);
     const evidence = `records of ${textOf(part)} differ from those of ${textOf(whole)} in ${places.join(', ')} only`;
-    if (await context.knowledge.ignore(places, evidence)) return true;
+    if ((await context.knowledge.ignore(places, evidence)) !== null) return true;
   }
   return false;
 }
@@ -190,7 +185,7 @@ export async function learnIgnoredAcross(
     const lists = Array.from({ length: starts }, (_, at) => whole.slice(at));
     const places = fewestPlaces(part, lists, knowledge.ignored);
     const evidence = `on one side of a cut, records differ from those across it in ${places.join(', ')} only`;
-    if (await knowledge.ignore(places, evidence)) return;
+    if ((await knowledge.ignore(places, evidence)) !== null) return;
   }
   if (steady) await ignoreRowNumber(knowledge, parts, whole);
 }

@@ -202,14 +202,14 @@ export class Knowledge {
     await learn(this.#database, this.streamId, fact, value, evidence);
   }
 
-  /** Adds places in a record that are not the record. @returns whether any of them is news. */
-  async ignore(places: readonly string[], evidence: string): Promise<boolean> {
+  /** Adds places in a record that are not the record. @returns the evidence; null: none of them is news. */
+  async ignore(places: readonly string[], evidence: string): Promise<string | null> {
     // A record that is no object is itself what differs.
     const within = places.filter((place) => place !== '');
     const all = [...new Set([...this.ignored, ...within])].sort();
-    if (all.length === this.ignored.length) return false;
+    if (all.length === this.ignored.length) return null;
     await this.learn('ignored', all, evidence);
-    return true;
+    return evidence;
   }
 
   /** Totals from this one on may be too low. */
