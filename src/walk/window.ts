@@ -75,8 +75,7 @@ async function judge(
   newest: EndedWalk,
 ): Promise<WindowEnd | null> {
   const { walkId, stored, pages } = newest;
-  const split = (reason: string) =>
-    splitUp(context, { reason, total: null, size: Math.ceil(stored / pages) });
+  const split = (reason: string) => splitUp(context, reason, Math.ceil(stored / pages));
   const order = await orderOf(context, context.window, wholes, newest);
   if (order === 'disagree') return split('other page boundaries show another order');
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
@@ -139,7 +138,7 @@ async function halvesOf(
       return { longerShown: true };
     if (!SPLITS.has(error.fault)) throw error;
     await refuseForeignTotal(context, newest, error.message);
-    return splitUp(context, { reason: error.message, total: null, size });
+    return splitUp(context, error.message, size);
   }
   if (halves.more === 0) return { halves };
   // As many on both sides are edited ones.
@@ -147,7 +146,7 @@ async function halvesOf(
   // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
   await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
-  return splitUp(context, { reason, total: null, size });
+  return splitUp(context, reason, size);
 }
 
 /** No answer showed a record, also none that became no page. */
@@ -167,7 +166,7 @@ async function afterMoves(
   const several = last.pages > 1 || total > page || page >= last.pageLength;
   if (several && isDivisible(context)) {
     const reason = 'the list moved under two walks; in windows of one page it cannot';
-    return splitUp(context, { reason, total: total === 0 ? null : total, size: page });
+    return splitUp(context, reason, page, total === 0 ? null : total);
   }
   return byUnion(context, wholes);
 }
@@ -214,7 +213,7 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
   const isOfSpan = error instanceof RequestError && refusesLength(error);
   if (isOfSpan && (await isAnsweredInPart(context))) {
     const reason = `it cannot be had whole: ${error.message}`;
-    return splitUp(context, { reason, total: null, size: null });
+    return splitUp(context, reason, null);
   }
   if (!(error instanceof WalkError)) throw error;
   if (PASSING.has(error.fault)) return null;
@@ -227,7 +226,7 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
   const claim = walks.at(-1)?.claims.at(-1);
   if (fault === 'large') {
     const total = claim?.total ?? null;
-    return splitUp(context, { reason, total, size: windowRecords });
+    return splitUp(context, reason, windowRecords, total);
   }
   const wholes = walks.filter(({ role }) => role === 'whole');
   // Where a record breaks its pages, what came before it is no size; nor is nothing, which is no total either.
@@ -236,7 +235,7 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
   const exact = knowledge.learned.calibrated > 0 && claim?.lowerBound === false;
   const total = exact ? claim.total || null : null;
   try {
-    return await splitUp(context, { reason, total, size });
+    return await splitUp(context, reason, size, total);
   } catch (impossible) {
     // A window must not fail because of a limit that may be gone, or never was one.
     if (fault === 'beyond-known-cap' && (await knowledge.doubt('offset_cap'))) return null;

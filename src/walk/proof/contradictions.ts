@@ -25,7 +25,7 @@ export async function settleContradiction(
   if (await isRestless(context)) return 'again';
   if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
   if (said.rule === 'C2' && (await tellsOfParts(context)))
-    return splitUp(context, { reason: said.reason, total: null, size: null });
+    return splitUp(context, said.reason, null);
   if (said.least <= newest.stored) {
     if (times <= context.walkAttempts) return 'again';
     const hint = said.rule === 'C2' ? LACKS_TOTAL : undefined;
@@ -34,7 +34,7 @@ export async function settleContradiction(
   await refuseForeignTotal(context, newest, `${said.reason} (${said.rule})`);
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
   if (!shown) await learnCap(context, newest, said.reason);
-  return splitUp(context, { reason: said.reason, total: said.least, size: newest.stored });
+  return splitUp(context, said.reason, newest.stored, said.least);
 }
 
 /** Whether the source, which tells no total of a window, does of a part of it: there may be too many to count. */

@@ -5,21 +5,16 @@ import { splitWindow } from '../../store/splits.ts';
 import { divide } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 
-/** Why a window is split, and what is known of its size. */
-export interface SplitReason {
-  readonly reason: string;
-  readonly total: number | null;
-  /** The most records that one part should hold. */
-  readonly size: number | null;
-}
-
 /**
  * Splits a window; where its total is calibrated its cuts are asked for only if the parts do not add up to it.
+ * @param size the most records that one part should hold; null: nothing is known of that.
  * @throws {WalkError} where it can be split no further, or nothing would show that its parts add up.
  */
 export async function splitUp(
   context: WindowContext,
-  { reason, total, size }: SplitReason,
+  reason: string,
+  size: number | null,
+  total: number | null = null,
 ): Promise<WindowEnd> {
   const { knowledge, window } = context;
   const wanted = partsWanted(total, size, knowledge.expected(secondsOf(window)));

@@ -39,7 +39,7 @@ export async function proveByUnion(
     0,
     ...passes.flatMap(({ claims }) => claims.map(({ total }) => total ?? 0)),
   );
-  const split = (reason: string) => splitUp(context, { reason, total: null, size: most });
+  const split = (reason: string) => splitUp(context, reason, most);
   const mayBeSplit = isDivisible(context);
   const length = knowledge.pageLength(context.pageLength);
   const full = passes.some(
