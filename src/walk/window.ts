@@ -8,7 +8,7 @@ import { learnCutOtherwise } from './learning/cut-otherwise.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
 import { compareHalves, isLongerShown, sumTotalsOfHalves } from './proof/halves.ts';
-import { publish } from './proof/publishing.ts';
+import { asNoted, publish } from './proof/publishing.ts';
 import { lacksWhatWasHeard, orderOf, PASSING } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
@@ -16,7 +16,7 @@ import type { WindowContext, WindowEnd } from './questions/context.ts';
 import { isRestless, question, totalsCount } from './questions/questions.ts';
 import { isDivisible } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
-import { type Evidence, type HalvesObserved, verdict } from './rules/verdict.ts';
+import { type Evidence, type HalvesObserved, mostTold, verdict } from './rules/verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
 const FRUITLESS_LEASES = 10;
@@ -86,12 +86,7 @@ async function judge(
   let evidence: Evidence = { ...evidenceOf(context, { stored, end, heard }), ...order };
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
-    if (said.kind === 'complete')
-      return publish(
-        context,
-        { walkId, stored, pages, heard, claims: [], requests: 0 },
-        said.proof,
-      );
+    if (said.kind === 'complete') return publish(context, asNoted(newest, heard), said.proof);
     if (said.kind === 'against') {
       const next = await settleContradiction(context, wholes, newest, said);
       if (next !== 'again') return next;
@@ -160,9 +155,7 @@ async function afterMoves(
   if (await isRestless(context)) return byUnion(context, wholes);
   const last = wholes.at(-1) as EndedWalk;
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
-  const total = wholes
-    .flatMap(({ claims }) => claims)
-    .reduce((most, claim) => Math.max(most, claim.total ?? 0), 0);
+  const total = mostTold(wholes.flatMap(({ claims }) => claims));
   const several = last.pages > 1 || total > page || page >= last.pageLength;
   if (several && isDivisible(context)) {
     const reason = 'the list moved under two walks; in windows of one page it cannot';
@@ -192,14 +185,16 @@ async function again(
   context: WindowContext,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  const { window } = context;
-  const manner = mannerOf(context);
+  const { knowledge, window, windowRecords } = context;
+  const isWhole = knowledge.totalsCount === false || secondsOf(window) === 1;
+  const mostRecords = isWhole ? null : windowRecords;
+  const manner = { audited: isAudited(window), onePage: false, mostRecords } as const;
   const done = await walkToEnd(context, window, 'whole', window, wholes, manner).catch(
     (error: unknown) => ended(context, error),
   );
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
-  const said = alone ? verdict(evidenceOf(context, done), context.knowledge.learned) : null;
+  const said = alone ? verdict(evidenceOf(context, done), knowledge.learned) : null;
   if (said?.kind === 'complete') return publish(context, done, said.proof);
   await noteEnd(context, window, done);
   return null;
@@ -211,10 +206,8 @@ const SPLITS: ReadonlySet<string> = new Set(['capped', 'beyond-known-cap', 'unse
 /** A walk that came to no end: walked again, split, or the window's failure. */
 async function ended(context: WindowContext, error: unknown): Promise<WindowEnd | null> {
   const isOfSpan = error instanceof RequestError && refusesLength(error);
-  if (isOfSpan && (await isAnsweredInPart(context))) {
-    const reason = `it cannot be had whole: ${error.message}`;
-    return splitUp(context, reason, null);
-  }
+  if (isOfSpan && (await isAnsweredInPart(context)))
+    return splitUp(context, `it cannot be had whole: ${error.message}`, null);
   if (!(error instanceof WalkError)) throw error;
   if (PASSING.has(error.fault)) return null;
   const { message: reason, fault } = error;
@@ -224,10 +217,7 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
   if (fault === 'large' && !(await totalsCount(context, null))) return null;
   const walks = await readWalks(context.database, window);
   const claim = walks.at(-1)?.claims.at(-1);
-  if (fault === 'large') {
-    const total = claim?.total ?? null;
-    return splitUp(context, reason, windowRecords, total);
-  }
+  if (fault === 'large') return splitUp(context, reason, windowRecords, claim?.total ?? null);
   const wholes = walks.filter(({ role }) => role === 'whole');
   // Where a record breaks its pages, what came before it is no size; nor is nothing, which is no total either.
   const most = Math.max(0, ...wholes.map(({ stored }) => stored));
@@ -253,24 +243,12 @@ async function isAnsweredInPart(context: WindowContext): Promise<boolean> {
   return (await orNull(question(context, beginning, 0, 2))) !== null;
 }
 
-function mannerOf({ windowRecords, knowledge, window }: WindowContext) {
-  const mostRecords = knowledge.totalsCount === false ? null : windowRecords;
-  const bySecond = secondsOf(window) > 1;
-  const most = bySecond ? mostRecords : null;
-  return { audited: isAudited(window), onePage: false, mostRecords: most } as const;
-}
-
 function evidenceOf(
   { knowledge, window }: WindowContext,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
+  const { held } = window;
+  const audited = isAudited(window);
   const asManyBeside = window.kind === 'day' && knowledge.isAsManyBeside(window.day, stored);
-  return {
-    stored,
-    end,
-    claims: heard,
-    audited: isAudited(window),
-    held: window.held,
-    asManyBeside,
-  };
+  return { stored, end, claims: heard, audited, held, asManyBeside };
 }

@@ -489,8 +489,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is refused whole is not split',
     'src/walk/window.ts',
-    'if (isOfSpan && (await isAnsweredInPart(context))) {',
-    'if (isOfSpan && error === null) {',
+    'if (isOfSpan && (await isAnsweredInPart(context)))',
+    'if (isOfSpan && error === null)',
     ['test/walk/refused-whole.test.ts'],
   ),
   mutant(

@@ -1,7 +1,8 @@
 /** A proven walk is published, and teaches what it shows of the source. */
 import { WalkError } from '../../errors.ts';
-import type { Proof } from '../../model.ts';
+import type { Claim, Proof } from '../../model.ts';
 import { secondsOf } from '../../plan/split.ts';
+import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import {
   BrokenChainError,
   discardWalk,
@@ -16,6 +17,12 @@ import { DAY_SECONDS, textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
+
+/** A walk that ended, of which nothing is left to be noted. @param heard of every answer that counts. */
+export const asNoted = (
+  { walkId, stored, pages }: EndedWalk,
+  heard: readonly Claim[],
+): WalkToPublish => ({ walkId, stored, pages, heard, claims: [], requests: 0 });
 
 /**
  * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds

@@ -4,11 +4,11 @@ import { countUnion } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import { unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
-import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
+import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
-import { LEAST_CAP } from '../rules/verdict.ts';
-import { publish } from './publishing.ts';
+import { LEAST_CAP, mostTold } from '../rules/verdict.ts';
+import { asNoted, publish } from './publishing.ts';
 import { splitUp } from './splitting.ts';
 
 const MOST_WALKS = 30;
@@ -35,10 +35,8 @@ export async function proveByUnion(
   const { database, knowledge } = context;
   const passes = singlePages(wholes);
   const most = Math.max(0, ...passes.map(({ stored }) => stored));
-  const told = Math.max(
-    0,
-    ...passes.flatMap(({ claims }) => claims.map(({ total }) => total ?? 0)),
-  );
+  const heard = passes.flatMap(({ claims }) => claims);
+  const told = mostTold(heard);
   const split = (reason: string) => splitUp(context, reason, most);
   const mayBeSplit = isDivisible(context);
   const length = knowledge.pageLength(context.pageLength);
@@ -61,7 +59,11 @@ export async function proveByUnion(
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
     if (!capped && (calibrated === 0 || counted))
-      return publish(context, lastOf(passes), unionProof(passes, records, counted));
+      return publish(
+        context,
+        asNoted(passes.at(-1) as EndedWalk, heard),
+        unionProof(passes, records, counted),
+      );
     if (capped && mayBeSplit)
       return split(`the union of ${ids.length} walks is as large as any answer`);
   }
@@ -125,12 +127,6 @@ const isCutShort = (pass: EndedWalk, later: readonly EndedWalk[]): boolean =>
 
 const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
   index === 0 || stored > (all[index - 1]?.stored ?? 0);
-
-function lastOf(passes: readonly EndedWalk[]): WalkToPublish {
-  const { walkId, stored, pages } = passes.at(-1) as EndedWalk;
-  const heard = passes.flatMap(({ claims }) => claims);
-  return { walkId, stored, pages, heard, claims: [], requests: 0 };
-}
 
 function unionProof(passes: readonly EndedWalk[], records: number, counted: boolean): Proof {
   return {

@@ -170,6 +170,10 @@ function leastOf({ start, came, total }: Claim): number {
   return Math.max(came === 0 ? 0 : start + came, total ?? 0);
 }
 
+/** The highest total that was told; 0: none was. */
+export const mostTold = (claims: readonly Claim[]): number =>
+  claims.reduce((most, { total }) => Math.max(most, total ?? 0), 0);
+
 /** The total, where it is calibrated, and every answer told it. */
 function believedTotal({ stored, claims }: Evidence, learned: Learned): number | null {
   const { calibrated, lowerBoundFrom } = learned;
