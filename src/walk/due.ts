@@ -33,7 +33,7 @@ import { walkCut } from './proof/cuts.ts';
 import { isForgotten } from './proof/forgotten.ts';
 import { learnWhatDiffers, lookAgain } from './proof/look.ts';
 import { blaming } from './questions/blame.ts';
-import type { WindowContext, WindowEnd } from './questions/context.ts';
+import type { WindowContext, WindowEnd, WindowOptions } from './questions/context.ts';
 import { KnownAnswers } from './questions/known-answers.ts';
 import { walkWindow } from './window.ts';
 
@@ -50,24 +50,13 @@ export interface WalkParts {
 }
 
 /** How to run windows. */
-export interface WalkOptions {
+export interface WalkOptions extends WindowOptions {
   /** Requests under way beyond which no page is fetched ahead. */
   readonly concurrency: number;
   /** Windows walked at a time, where something else bounds the requests; absent: as many as `concurrency`. */
   readonly windows?: number;
   /** Bytes of pages that are fetched ahead and not stored yet. */
   readonly aheadBytes: number;
-  readonly pageLength: number;
-  /** A window whose total is larger is split before it is walked. */
-  readonly windowRecords: number;
-  readonly leaseTtlMs: number;
-  readonly walkAttempts: number;
-  /** IANA name; windows are never split inside an hour that its clocks repeat. */
-  readonly timeZone: string;
-  /** For so many days after it closed, a complete window is looked at once a day. */
-  readonly recheckDays: number;
-  /** Keep the exact bytes of every page, not only of those that `jsonb` cannot hold. */
-  readonly keepBytes: boolean;
 }
 
 /** So many windows of a stream in a row with an error of their own: the rest of the stream may meet it too. */

@@ -1,6 +1,6 @@
 /** What errors say: of the length, the depth or the span that was asked for, or of the window, and how long it then waits; pure. */
 import {
-  type DaywalkError,
+  DaywalkError,
   isNoAnswer,
   PageFailedError,
   RequestError,
@@ -81,8 +81,8 @@ export function windowFailure(
 }
 
 /** What went wrong, and what to do about it. */
-export function reasonText(error: DaywalkError): string {
-  return error.hint === undefined
-    ? error.message
-    : `${error.message} (${error.hint.replace(/\.$/, '')})`;
+export function reasonText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const hint = error instanceof DaywalkError ? error.hint : undefined;
+  return hint === undefined ? error.message : `${error.message} (${hint.replace(/\.$/, '')})`;
 }

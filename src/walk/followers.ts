@@ -1,5 +1,4 @@
 /** What follows the data beside the walking and never in its way: seals, tables, search filters. The wiring names them. */
-import { DaywalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { reasonText } from './failures.ts';
 
@@ -95,16 +94,11 @@ export class Followers {
       this.#failed.delete(what);
     } catch (error) {
       if (this.#signal.aborted) return;
-      this.#failed.set(what, reasonOf(error));
+      this.#failed.set(what, reasonText(error));
       this.#log.warn(
         { err: error },
         `${what} could not be brought in step; the next run tries again`,
       );
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof DaywalkError) return reasonText(error);
-  return error instanceof Error ? error.message : String(error);
 }

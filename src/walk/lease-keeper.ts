@@ -1,18 +1,9 @@
 /** Keeps a lease while its window is walked, and stops the walk when the lease is lost. */
-import type { Clock } from '../clock.ts';
 import { leaseLost } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import type { Database } from '../store/database.ts';
 import { type Lease, renewLease } from '../store/leases.ts';
+import type { WindowContext } from './questions/context.ts';
 
-/** What keeping a lease needs. */
-export interface LeaseContext {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly leaseTtlMs: number;
-  readonly signal: AbortSignal;
-}
+type LeaseContext = Pick<WindowContext, 'database' | 'clock' | 'log' | 'leaseTtlMs' | 'signal'>;
 
 /** Runs `work` with a signal that aborts when the lease is lost, or when the context's signal does. */
 export async function whileLeased<T>(

@@ -55,10 +55,6 @@ export class Tally {
       case 'unchanged':
         if (event.window.kind !== 'cut') this.#counts.windowsUnchanged += 1;
         break;
-      case 'claimed':
-      case 'released':
-      case 'waiting':
-        break;
     }
   }
 

@@ -132,8 +132,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is shown between tells nothing',
     FORGETTING,
-    '!(await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)))',
-    'false',
+    '!(await showsNothingOlder(context, before))',
+    '!before.retired && !(await showsNothing(context, before))',
     FORGOTTEN,
   ),
   mutant(

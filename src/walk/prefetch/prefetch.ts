@@ -1,19 +1,15 @@
 /** Pages of one walk that are fetched while those before them are stored, and thrown away when the list turns out otherwise. */
 import { RefusedError } from '../../errors.ts';
 import type { Page, PageRequest, Priority } from '../../model.ts';
-import type { FetchPage } from '../answers.ts';
+import type { AnswerContext } from '../answers.ts';
 import { following, type Trust } from '../rules/following.ts';
 import type { WalkObserved } from '../rules/observed.ts';
 import type { PrefetchBudget, PrefetchingWalk } from './budget.ts';
 
 /** What fetching ahead needs. */
-export interface PrefetchContext {
-  readonly fetchPage: FetchPage;
-  /** Of pages that the walk needs now; pages ahead stand behind them until their turn has come. */
-  readonly priority: Priority;
+export interface PrefetchContext extends Pick<AnswerContext, 'fetchPage' | 'priority' | 'signal'> {
   readonly budget: PrefetchBudget;
   readonly trust: Trust;
-  readonly signal: AbortSignal;
 }
 
 /** A page that is on its way or has come. */
@@ -37,6 +33,7 @@ class PendingPage {
     ask: (pending: PendingPage) => Promise<Page>,
   ) {
     this.request = request;
+    // Pages ahead stand behind those that the walk needs now, until their turn has come.
     this.priority = { ...priority, ahead: true };
     this.bytes = bytes;
     this.page = ask(this);

@@ -7,6 +7,7 @@ import {
   countShown,
   readShownBefore,
   retireDay,
+  type ShownBefore,
 } from '../../store/evidence/forgotten.ts';
 import { counted } from '../../text.ts';
 import { contradicted, isRefused, orNull } from '../failures.ts';
@@ -58,10 +59,15 @@ export async function asOldest(context: WindowContext, proof: Proof): Promise<Pr
   if (proof.records >= (await countShown(database, knowledge.streamId, day))) return proof;
   const before = await readShownBefore(database, knowledge.streamId, day);
   if (before === null || before.seenOlder) return proof;
-  const oldest =
-    (before.retired || (await showsNothing(context, before))) &&
-    (await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)));
+  const oldest = await showsNothingOlder(context, before);
   return oldest ? { ...proof, oldest } : proof;
+}
+
+/** Whether nothing is shown before a window's day any more, neither of the day with records before it nor behind that. */
+async function showsNothingOlder(context: WindowContext, before: ShownBefore): Promise<boolean> {
+  if (!before.retired && !(await showsNothing(context, before))) return false;
+  const [from, to] = [addDays(before.day, -WEEK), addDays(context.window.day, -1)];
+  return showsNothingBetween(context, from, to);
 }
 
 /**
@@ -88,8 +94,7 @@ export async function refuseForgotten(context: WindowContext, records: number): 
   const before = await readShownBefore(database, knowledge.streamId, day);
   if (before === null || before.accepted) return;
   if (records > 0 ? before.seenAsOld : before.keptThatLong) return;
-  if (!before.retired && !(await showsNothing(context, before))) return;
-  if (!(await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)))) return;
+  if (!(await showsNothingOlder(context, before))) return;
   throw contradicted(
     `nothing before it is shown any more, and ${before.day} held records: its source may have forgotten ${records > 0 ? 'a part of it, too' : 'both'}`,
     `If it had no ${records > 0 ? 'other ' : ''}events: daywalk accept.`,

@@ -18,19 +18,26 @@ export interface AskingContext extends AnswerContext {
   readonly knowledge: Knowledge;
 }
 
-/** What proving a window needs, and each of its walks. */
-export interface WindowContext extends AskingContext {
-  readonly window: LeasedWindow;
-  readonly log: Logger;
-  readonly timeZone: string;
+/** How windows are proven. */
+export interface WindowOptions {
   readonly pageLength: number;
   /** A window whose total is larger is split before it is walked. */
   readonly windowRecords: number;
+  readonly leaseTtlMs: number;
   /** So often a window is walked again whose walk came to no end, or was contradicted. */
   readonly walkAttempts: number;
+  /** IANA name; windows are never split inside an hour that its clocks repeat. */
+  readonly timeZone: string;
+  /** For so many days after it closed, a complete window is looked at once a day. */
   readonly recheckDays: number;
-  readonly leaseTtlMs: number;
+  /** Keep the exact bytes of every page, not only of those that `jsonb` cannot hold. */
   readonly keepBytes: boolean;
+}
+
+/** What proving a window needs, and each of its walks. */
+export interface WindowContext extends AskingContext, WindowOptions {
+  readonly window: LeasedWindow;
+  readonly log: Logger;
   /** What this walk and the others of the process share for pages ahead. */
   readonly budget: PrefetchBudget;
   /** Told of every page that was stored. */
