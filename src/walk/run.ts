@@ -90,26 +90,23 @@ export async function catchUp(
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
-  const { database } = parts;
-  const calendar = await readCalendar(database, options);
-  const planMissing = () => planBy(database, calendar, options);
+  const calendar = await readCalendar(parts.database, options);
+  const planMissing = () => planBy(calendar);
   await planMissing();
   const scope = { trigger, range: null, newestFirst: false, planMissing };
-  return runAndReport(parts, options, calendar, scope, signal, onEvent);
+  return runAndReport(parts, calendar, scope, signal, onEvent);
 }
 
 /** Plans what has closed by now: a pass that still runs, on whatever it was asked for, takes it first. @returns how many windows. */
 export async function planScheduled(database: Database, options: ExportOptions): Promise<number> {
-  return planBy(database, await readCalendar(database, options), options);
+  return planBy(await readCalendar(database, options));
 }
 
-async function planBy(
-  database: Database,
-  calendar: Calendar,
-  { timeZone, settleMs, recheckDays }: ExportOptions,
-): Promise<number> {
-  await planLooks(database, idsOf(calendar), recheckDays);
-  const spans = await listKnownSpans(database, idsOf(calendar));
+async function planBy(calendar: Calendar): Promise<number> {
+  const { database, options, streamIds } = calendar;
+  const { timeZone, settleMs, recheckDays } = options;
+  await planLooks(database, streamIds, recheckDays);
+  const spans = await listKnownSpans(database, streamIds);
   let planned = 0;
   for (const { streamId, since } of calendar.streams) {
     const known = spans.filter((span) => span.streamId === streamId);
@@ -125,7 +122,7 @@ export async function previewBackfill(
   options: ExportOptions,
   request: BackfillRequest,
 ): Promise<BackfillStep[]> {
-  return stepsOf(database, await readCalendar(database, options), options, request);
+  return stepsOf(await readCalendar(database, options), request);
 }
 
 /** Plans and walks an inclusive range of days. */
@@ -138,7 +135,7 @@ export async function backfill(
 ): Promise<RunReport> {
   const { database } = parts;
   const calendar = await readCalendar(database, options);
-  const all = await stepsOf(database, calendar, options, request);
+  const all = await stepsOf(calendar, request);
   const steps = all.filter((step) => step.action !== 'skip');
   for (const { name, streamId } of calendar.streams) {
     const own = steps.filter((step) => step.stream === name);
@@ -156,22 +153,19 @@ export async function backfill(
     trigger: 'backfill',
     range: { from, to },
     newestFirst,
-    planMissing: () => planAgain(database, calendar, steps),
+    planMissing: () => planAgain(calendar, steps),
   } as const;
-  return runAndReport(parts, options, calendar, scope, signal, onEvent);
+  return runAndReport(parts, calendar, scope, signal, onEvent);
 }
 
 /** Plans and asks again for what is not there any more: a failover may take away what was planned, asked for or proven last. */
-async function planAgain(
-  database: Database,
-  calendar: Calendar,
-  steps: readonly BackfillStep[],
-): Promise<number> {
+async function planAgain(calendar: Calendar, steps: readonly BackfillStep[]): Promise<number> {
+  const { database, streams, now } = calendar;
   let planned = 0;
-  for (const { name, streamId } of calendar.streams) {
+  for (const { name, streamId } of streams) {
     const own = steps.filter((step) => step.stream === name);
     const rewalked = own.filter((step) => step.action === 'rewalk').map(({ window }) => window.day);
-    planned += await askAgain(database, streamId, rewalked, true, calendar.now);
+    planned += await askAgain(database, streamId, rewalked, true, now);
     const windows = own.map(({ window }) => window);
     planned += await planWindows(database, streamId, 'backfill', windows);
   }
@@ -180,39 +174,34 @@ async function planAgain(
 
 /** The streams as they are registered, in the order of the settings, and the time by which days are closed or not. */
 interface Calendar {
+  readonly database: Database;
+  readonly options: ExportOptions;
   readonly now: number;
   readonly streams: readonly RegisteredStream[];
+  readonly streamIds: readonly number[];
 }
-
-const idsOf = ({ streams }: Calendar): number[] => streams.map(({ streamId }) => streamId);
 
 async function readCalendar(database: Database, options: ExportOptions): Promise<Calendar> {
   const now = await databaseNow(database);
   const { streams, since, timeZone, settleMs } = options;
   const firstSince = addDays(lastClosedDay(now, timeZone, settleMs), 1 - DAYS_BACK);
   const calendar = { since, firstSince, timeZone, settleMs };
-  return { now, streams: await registerStreams(database, streams, calendar) };
+  const registered = await registerStreams(database, streams, calendar);
+  const streamIds = registered.map(({ streamId }) => streamId);
+  return { database, options, now, streams: registered, streamIds };
 }
 
-async function stepsOf(
-  database: Database,
-  calendar: Calendar,
-  options: ExportOptions,
-  request: BackfillRequest,
-): Promise<BackfillStep[]> {
-  const days = new Map<number, Map<Day, PlannedDay>>(idsOf(calendar).map((id) => [id, new Map()]));
-  for (const { streamId, day, ...known } of await listDays(database, idsOf(calendar), request))
+async function stepsOf(calendar: Calendar, request: BackfillRequest): Promise<BackfillStep[]> {
+  const { database, options, now, streamIds } = calendar;
+  const days = new Map<number, Map<Day, PlannedDay>>(streamIds.map((id) => [id, new Map()]));
+  for (const { streamId, day, ...known } of await listDays(database, streamIds, request))
     days.get(streamId)?.set(day, known);
-  return planBackfill({
-    ...request,
-    streams: calendar.streams.map(({ name, streamId }) => ({
-      name,
-      known: days.get(streamId) ?? new Map(),
-    })),
-    timeZone: options.timeZone,
-    settleMs: options.settleMs,
-    now: calendar.now,
-  });
+  const streams = calendar.streams.map(({ name, streamId }) => ({
+    name,
+    known: days.get(streamId) ?? new Map(),
+  }));
+  const { timeZone, settleMs } = options;
+  return planBackfill({ ...request, streams, timeZone, settleMs, now });
 }
 
 interface Scope {
@@ -228,15 +217,13 @@ const MOST_PASSES = 3;
 
 async function runAndReport(
   parts: ExportParts,
-  options: ExportOptions,
-  calendar: Calendar,
+  { options, streamIds }: Calendar,
   scope: Scope,
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void,
 ): Promise<RunReport> {
   const { database, owner, log } = parts;
   const runId = await beginRun(database, scope.trigger, parts.clock.uuid(), owner, scope.range);
-  const streamIds = idsOf(calendar);
   const due = await countDue(database, { ...scope, streamIds });
   onEvent({ kind: 'planned', windows: due });
   const tally = new Tally(due);

@@ -184,7 +184,7 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'what a failover took away of a backfill is not asked for again',
     'src/walk/run.ts',
-    'planned += await askAgain(database, streamId, rewalked, true, calendar.now);',
+    'planned += await askAgain(database, streamId, rewalked, true, now);',
     'void rewalked;',
     ['test/walk/lost-wishes.test.ts'],
   ),

@@ -75,22 +75,11 @@ export function splitSpan(
 export const isDivisible = (context: WindowContext): boolean =>
   splitSpan(context, context.window, 2)?.by === 'time';
 
-/** What is asked around a cut: the span across it, and its sides. */
-export interface CutSpans {
-  readonly across: Span;
-  readonly before: Span;
-  readonly after: Span;
-}
-
 /**
- * The spans around a cut, which reach as far as is asked for; beside a midnight beyond what dates hide.
+ * The span across a cut, and those of its sides, which reach as far as is asked for; beside a midnight beyond what dates hide.
  * @param second the last one before it.
  */
-export function spansAround(
-  second: string,
-  reach: number,
-  { timeZone, knowledge }: WindowContext,
-): CutSpans {
+export function spansAround(second: string, reach: number, { timeZone, knowledge }: WindowContext) {
   const isMidnight = second.endsWith(' 23:59:59');
   const seconds = reachAt(second, reach, timeZone);
   const before = isMidnight && knowledge.isHiddenByDate('before') ? BEYOND_DATES : seconds;
