@@ -13,7 +13,7 @@ import {
   readOpenWalk,
   type WalkRole,
 } from '../store/walks.ts';
-import type { WalkEnd, WindowContext } from './questions/context.ts';
+import type { WalkEnd, Walks, WindowContext } from './questions/context.ts';
 import { sameSpan } from './questions/span.ts';
 import type { WalkManner } from './rules/steps.ts';
 import { Walk } from './walk.ts';
@@ -36,7 +36,7 @@ export async function walkOnce(
   window: LeasedWindow,
   role: WalkRole,
   span: Span,
-  earlier: readonly EndedWalk[],
+  earlier: Walks,
   manner: WalkManner,
 ): Promise<void> {
   await noteEnd(context, window, await walkToEnd(context, window, role, span, earlier, manner));
@@ -48,7 +48,7 @@ export async function walkToEnd(
   window: LeasedWindow,
   role: WalkRole,
   span: Span,
-  earlier: readonly EndedWalk[],
+  earlier: Walks,
   manner: WalkManner,
 ): Promise<WalkEnd> {
   const { database, log } = context;
@@ -102,7 +102,7 @@ async function openOrResume(
   window: LeasedWindow,
   role: WalkRole,
   span: Span,
-  earlier: readonly EndedWalk[],
+  earlier: Walks,
 ): Promise<OpenWalk> {
   const lost = () => leaseLost(window.windowId);
   const length = nextPageLength(knowledge.pageLength(pageLength), earlier);

@@ -12,7 +12,7 @@ import { asNoted, publish } from './proof/publishing.ts';
 import { lacksWhatWasHeard, orderOf, PASSING } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
-import type { WindowContext, WindowEnd } from './questions/context.ts';
+import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
 import { isRestless, question, totalsCount } from './questions/questions.ts';
 import { isDivisible } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
@@ -43,10 +43,7 @@ export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
 }
 
 /** What the walks so far call for. @returns null: look at the walks again. */
-async function advance(
-  context: WindowContext,
-  walks: readonly EndedWalk[],
-): Promise<WindowEnd | null> {
+async function advance(context: WindowContext, walks: Walks): Promise<WindowEnd | null> {
   const wholes = walks.filter(({ role }) => role === 'whole');
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
@@ -71,7 +68,7 @@ async function advance(
 /** Judges the newest walk, and gets what it lacks. */
 async function judge(
   context: WindowContext,
-  wholes: readonly EndedWalk[],
+  wholes: Walks,
   newest: EndedWalk,
 ): Promise<WindowEnd | null> {
   const { walkId, stored, pages } = newest;
@@ -119,7 +116,7 @@ async function judge(
  */
 async function halvesOf(
   context: WindowContext,
-  wholes: readonly EndedWalk[],
+  wholes: Walks,
   newest: EndedWalk,
 ): Promise<Pick<Evidence, 'halves' | 'longerShown'> | WindowEnd | null> {
   const size = newest.stored;
@@ -148,10 +145,7 @@ async function halvesOf(
 const showsNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came }) => came === 0);
 
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
-async function afterMoves(
-  context: WindowContext,
-  wholes: readonly EndedWalk[],
-): Promise<WindowEnd | null> {
+async function afterMoves(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   if (await isRestless(context)) return byUnion(context, wholes);
   const last = wholes.at(-1) as EndedWalk;
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
@@ -164,10 +158,7 @@ async function afterMoves(
   return byUnion(context, wholes);
 }
 
-async function byUnion(
-  context: WindowContext,
-  wholes: readonly EndedWalk[],
-): Promise<WindowEnd | null> {
+async function byUnion(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const end = await proveByUnion(context, wholes);
   if (end !== 'again') return end;
   try {
@@ -181,10 +172,7 @@ async function byUnion(
 }
 
 /** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
-async function again(
-  context: WindowContext,
-  wholes: readonly EndedWalk[],
-): Promise<WindowEnd | null> {
+async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const { knowledge, window, windowRecords } = context;
   const isWhole = knowledge.totalsCount === false || secondsOf(window) === 1;
   const mostRecords = isWhole ? null : windowRecords;

@@ -5,7 +5,7 @@ import { findSameDay, isBesideProven } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
 import { contradicted, orNull } from '../failures.ts';
-import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
+import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible, textOf } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
@@ -17,7 +17,7 @@ const CONTRADICTIONS_BEFORE_SPLIT = 2;
 /** An end that something speaks against is walked again; then a cap is split, and anything else has failed. */
 export async function settleContradiction(
   context: WindowContext,
-  wholes: readonly EndedWalk[],
+  wholes: Walks,
   newest: EndedWalk,
   said: Against,
 ): Promise<WindowEnd | 'again'> {

@@ -21,7 +21,7 @@ import {
   learnIgnoredInParts,
 } from '../learning/paging.ts';
 import { ignoresTime, learnReach } from '../learning/reach.ts';
-import type { WindowContext, WindowEnd } from '../questions/context.ts';
+import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { firstPageOf, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
@@ -98,11 +98,7 @@ async function reachFor(context: WindowContext, second: string, after: number): 
  * As many records as the longest list may be a cap, which would cut J and its sides alike; where both sides show records, and fewer,
  * J would lack some of one of them.
  */
-function refuseCapped(
-  { knowledge }: WindowContext,
-  across: EndedWalk,
-  sides: readonly EndedWalk[],
-): void {
+function refuseCapped({ knowledge }: WindowContext, across: EndedWalk, sides: Walks): void {
   const { stored } = across;
   if (sides.every((side) => side.stored > 0 && side.stored < stored)) return;
   const counted = across.end === 'open' && across.unites === undefined;

@@ -9,7 +9,7 @@ import { findLonger } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import { learnIgnoredInParts } from '../learning/paging.ts';
 import { divide, learnIgnoresTime } from '../learning/reach.ts';
-import type { WindowContext } from '../questions/context.ts';
+import type { Walks, WindowContext } from '../questions/context.ts';
 import { askForLook } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
 import { MOST_HALVINGS, textOf } from '../questions/span.ts';
@@ -88,11 +88,7 @@ export async function compareHalves(
  * other records, but for a list of equal ones.
  * @throws {WalkError} where it is so.
  */
-async function refuseOverlap(
-  database: Database,
-  whole: EndedWalk,
-  halves: readonly EndedWalk[],
-): Promise<void> {
+async function refuseOverlap(database: Database, whole: EndedWalk, halves: Walks): Promise<void> {
   for (const half of halves)
     if ((await compareSums(database, [partOf(whole)], [partOf(half)])).more > 0) return;
   const hashes = await readHashes(database, whole.walkId);

@@ -4,7 +4,7 @@ import { countUnion } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import { unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
-import type { WindowContext, WindowEnd } from '../questions/context.ts';
+import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
 import { LEAST_CAP, mostTold } from '../rules/verdict.ts';
@@ -20,7 +20,7 @@ const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
 /** The walks of one page that count. */
-const singlePages = (wholes: readonly EndedWalk[]) =>
+const singlePages = (wholes: Walks) =>
   wholes.filter(({ outcome, end, pages }) => outcome === 'ended' && end === 'open' && pages === 1);
 
 /**
@@ -30,7 +30,7 @@ const singlePages = (wholes: readonly EndedWalk[]) =>
  */
 export async function proveByUnion(
   context: WindowContext,
-  wholes: readonly EndedWalk[],
+  wholes: Walks,
 ): Promise<WindowEnd | 'again' | null> {
   const { database, knowledge } = context;
   const passes = singlePages(wholes);
@@ -82,10 +82,7 @@ export async function proveByUnion(
 }
 
 /** One more page, of another length than the one before. @throws {WalkError} as {@link walkOnce}. */
-export async function walkOnePage(
-  context: WindowContext,
-  wholes: readonly EndedWalk[],
-): Promise<void> {
+export async function walkOnePage(context: WindowContext, wholes: Walks): Promise<void> {
   const { window } = context;
   const { length } = singlePages(wholes);
   const most = context.knowledge.pageLength(context.pageLength);
@@ -111,7 +108,7 @@ async function idleOf(
 }
 
 /** So many walks in a row added nothing that, by the share of those that lacked something, chance is no explanation. */
-function isUnlikelyToGrow(passes: readonly EndedWalk[], records: number, idle: number): boolean {
+function isUnlikelyToGrow(passes: Walks, records: number, idle: number): boolean {
   const lacking = passes.filter((pass) => pass.stored < records || isShownBehind(pass)).length;
   const share = Math.min(LARGEST_SHARE, Math.max(LEAST_SHARE, (lacking + 1) / (passes.length + 2)));
   return share ** idle < CHANCE;
@@ -122,13 +119,13 @@ const isShownBehind = ({ claims, stored }: EndedWalk): boolean =>
   claims.some(({ start, came }) => came > 0 && start + came > stored);
 
 /** It does not go on because the list has grown: then the next page would have had more. */
-const isCutShort = (pass: EndedWalk, later: readonly EndedWalk[]): boolean =>
+const isCutShort = (pass: EndedWalk, later: Walks): boolean =>
   isShownBehind(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
 
-const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
+const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: Walks) =>
   index === 0 || stored > (all[index - 1]?.stored ?? 0);
 
-function unionProof(passes: readonly EndedWalk[], records: number, counted: boolean): Proof {
+function unionProof(passes: Walks, records: number, counted: boolean): Proof {
   return {
     kind: 'union',
     rule: 'C7',

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Claim, ListEnd, Proof, Span, Stream } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
+import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { CanaryDays } from '../../store/evidence/proven.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
 import type { AnswerContext } from '../answers.ts';
@@ -68,6 +69,9 @@ export type WindowEnd =
       readonly parts: number;
       readonly reason: string;
     };
+
+/** The walks of a window or of a span so far, oldest first. */
+export type Walks = readonly EndedWalk[];
 
 /** A walk to be published. */
 export interface WalkToPublish {
