@@ -13,7 +13,7 @@ import { addDays, lastClosedDay } from '../plan/days.ts';
 import { plan } from '../plan/planner.ts';
 import type { Database } from '../store/database.ts';
 import { countDue } from '../store/leases.ts';
-import { readGone } from '../store/publications.ts';
+import { type Gone, readGone } from '../store/publications.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
 import { type RegisteredStream, registerStreams } from '../store/streams.ts';
 import {
@@ -27,7 +27,7 @@ import {
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
 import type { WalkEvent } from './events.ts';
 import { type Follower, Followers, type NotInStep, notInStepText } from './followers.ts';
-import { Tally, type WindowFailed } from './tally.ts';
+import { Tally } from './tally.ts';
 
 /** What a run needs. */
 export interface ExportParts extends WalkParts {
@@ -44,30 +44,20 @@ export interface ExportOptions extends WalkOptions {
 }
 
 /** What a run did. */
-export interface RunReport extends RunCounts {
+export interface RunReport extends RunCounts, Pick<Tally, 'failures' | 'stopped'> {
   /** Days in the scope that are not complete now. */
   readonly gaps: readonly GapRow[];
   /** Days of which the source lost records in numbers; what was stored of them stays. */
   readonly lost: readonly LostDay[];
-  readonly failures: readonly WindowFailed[];
-  /** Streams that were given up for this run. */
-  readonly stopped: readonly { readonly stream: string; readonly reason: string }[];
   /** What follows the data, and failed when it was last tried. */
   readonly notInStep: readonly NotInStep[];
 }
 
 /** A day of which the source does not show records in numbers that it showed before. */
-export interface LostDay {
-  readonly stream: string;
-  readonly day: Day;
-  readonly lost: number;
-  readonly records: number;
-}
+export type LostDay = Pick<Gone, 'stream'> & Gone['failures'][number];
 
 /** A range and choice of windows that a person asked for. */
-export interface BackfillRequest {
-  readonly from: Day;
-  readonly to: Day;
+export interface BackfillRequest extends DayRange {
   readonly only?: BackfillOnly;
   readonly newestFirst: boolean;
 }

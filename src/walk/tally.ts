@@ -3,16 +3,14 @@ import type { RunCounts } from '../store/runs.ts';
 import type { WalkEvent, WindowName } from './events.ts';
 
 /** A window that failed in a run. */
-export interface WindowFailed {
-  readonly stream: string;
-  readonly from: string;
-  readonly to: string;
+export interface WindowFailed extends Pick<WindowName, 'stream' | 'from' | 'to'> {
   readonly reason: string;
 }
 
 /** The counts of one run, and what went wrong in it. */
 export class Tally {
   readonly failures: WindowFailed[] = [];
+  /** Streams that were given up for this run. */
   readonly stopped: { readonly stream: string; readonly reason: string }[] = [];
   readonly #counts;
 

@@ -23,8 +23,6 @@ class PendingPage {
   requests = 1;
   /** Its error is believed only when the page's turn comes: then it is asked for again. */
   failed = false;
-  /** Its turn has come. */
-  joined = false;
 
   constructor(
     request: PageRequest,
@@ -47,6 +45,8 @@ class PendingPage {
  * for when its turn came. How many there may be, the budget says.
  */
 export class Prefetch implements PrefetchingWalk {
+  /** Requests whose answers were thrown away. */
+  wasted = 0;
   readonly #context: PrefetchContext;
   readonly #queue: PendingPage[] = [];
   /** Not asked for yet. */
@@ -54,7 +54,6 @@ export class Prefetch implements PrefetchingWalk {
   #certain = false;
   #fullRun = 0;
   #largestBody = 0;
-  #wasted = 0;
   #stop = new AbortController();
 
   constructor(context: PrefetchContext) {
@@ -62,11 +61,6 @@ export class Prefetch implements PrefetchingWalk {
     context.signal.addEventListener('abort', this.#onAbort);
     if (context.signal.aborted) this.#onAbort();
     context.budget.join(this);
-  }
-
-  /** Requests whose answers were thrown away. */
-  get wasted(): number {
-    return this.#wasted;
   }
 
   get ahead(): number {
@@ -159,7 +153,7 @@ export class Prefetch implements PrefetchingWalk {
   #empty(reason: unknown): void {
     this.#wanted = [];
     for (const pending of this.#queue.splice(0)) {
-      this.#wasted += pending.requests;
+      this.wasted += pending.requests;
       this.#context.budget.hold(-pending.bytes);
     }
     this.#stop.abort(reason);
@@ -177,7 +171,8 @@ export class Prefetch implements PrefetchingWalk {
   #failed(pending: PendingPage, error: unknown, { aborted }: AbortSignal): never {
     pending.failed = true;
     // A refused key stops everything at once: a lock-out may follow.
-    if (!aborted && !pending.joined && error instanceof RefusedError) this.#stop.abort(error);
+    if (!aborted && pending.priority.ahead && error instanceof RefusedError)
+      this.#stop.abort(error);
     throw error;
   }
 
@@ -186,10 +181,9 @@ export class Prefetch implements PrefetchingWalk {
     if (pending !== undefined && same(pending.request, request)) {
       this.#queue.shift();
       this.#context.budget.hold(-pending.bytes);
-      pending.joined = true;
       pending.priority.ahead = false;
       if (!pending.failed) return pending.page;
-      this.#wasted += pending.requests;
+      this.wasted += pending.requests;
     }
     const { budget, fetchPage, priority } = this.#context;
     const { signal } = this.#stop;

@@ -42,7 +42,7 @@ export interface WindowContext extends AskingContext, WindowOptions {
   /** What this walk and the others of the process share for pages ahead. */
   readonly budget: PrefetchBudget;
   /** Told of every page that was stored. */
-  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
+  readonly onPage: (page: StoredPage) => void;
   /**
    * Told of a window that showed nothing, and nothing again.
    * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
@@ -55,6 +55,13 @@ export interface WindowContext extends AskingContext, WindowOptions {
    * @throws {WalkError} where known answers are not what they were.
    */
   readonly checkKnown: (days?: CanaryDays) => Promise<boolean>;
+}
+
+/** A page that was stored. */
+export interface StoredPage {
+  readonly records: number;
+  readonly bytes: number;
+  readonly total: number | null;
 }
 
 /** What became of a window. */

@@ -1,13 +1,6 @@
 /** Where the pages after the next one begin, as far as the pages that came can tell; pure. */
 import { skipOf, type WalkObserved } from './observed.ts';
 
-/** Starts of pages, in order, and whether a total says that each of them is there. */
-export interface Following {
-  readonly starts: readonly number[];
-  /** False: a guess, which may ask beyond the end. */
-  readonly certain: boolean;
-}
-
 /** Without a total, so many full pages in a row earn one page ahead: a window's end wastes a quarter of its pages at most. */
 export const PAGES_PER_GUESS = 4;
 
@@ -15,13 +8,14 @@ export const PAGES_PER_GUESS = 4;
  * @param length records that the pages ask for.
  * @param fullRun pages in a row, up to now, that came as full as the largest.
  * @param most how many starts are wanted at most, where a total tells and where none does.
+ * @returns starts of pages, in order, and whether a total says that each of them is there; else they are guessed, and may be behind the end.
  */
 export function following(
   observed: WalkObserved,
   length: number,
   fullRun: number,
   most: { readonly certain: number; readonly guessed: number },
-): Following {
+) {
   const skip = skipOf(observed);
   // A source that clamps the length gives the next page as it gave the largest.
   const advance = Math.min(observed.largestPage, length) - skip;
