@@ -106,12 +106,8 @@ export class StreamContract {
     // No evidence of where lists are: an empty one; nor of whether there is a total: a page that is not the first.
     if (found.records > 0 && page.start === 0) {
       await this.#refuseFault(page, found.recordsPath);
-      this.#known = await rememberContract(
-        this.#database,
-        this.#streamId,
-        spelled(this.#hints),
-        found,
-      );
+      const hints = spelled(this.#hints);
+      this.#known = await rememberContract(this.#database, this.#streamId, hints, found);
     }
     return this.#readAt(this.#known ?? found, page, read, null);
   }

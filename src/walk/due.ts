@@ -18,7 +18,6 @@ import type { Reader } from './contract.ts';
 import type { WalkEvent, WindowName } from './events.ts';
 import { windowFailure } from './failures.ts';
 import {
-  afterFirstAnswer,
   isMisaddressed,
   noteUntold,
   openStreams,
@@ -152,10 +151,8 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
     const held = await readHeldElsewhere(database, [...context.leases], context.scope());
     if (held === null) return;
     context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
-    await clock.sleep(
-      Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS)),
-      signal,
-    );
+    const waitMs = Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS));
+    await clock.sleep(waitMs, signal);
   }
 }
 
@@ -166,13 +163,17 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   const state = context.states.find((candidate) => candidate.streamId === streamId);
   if (state === undefined)
     throw new Error(`leased a window of stream ${streamId}, which was not asked for`);
+  const { contract, firstAnswer } = state;
   const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
   const turn = { ...context, leased, window, state, known: knownAnswersOf(context, leased, state) };
   onEvent({ kind: 'claimed', window });
   try {
     const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
     const end = await whileLeased(keeping, leased, (signal) =>
-      afterFirstAnswer(state, (onFirst) => decide(contextOf(turn, signal, onFirst))),
+      firstAnswer.run(
+        () => contract.known !== null,
+        (onFirst) => decide(contextOf(turn, signal, onFirst)),
+      ),
     );
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });

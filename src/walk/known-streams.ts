@@ -20,7 +20,10 @@ export interface StreamState {
   readonly contract: StreamContract;
   failuresInARow: number;
   stopped: boolean;
-  /** Ends when the first answer with records has shown how answers look, or the window that asked for it has ended. */
+  /**
+   * As long as no answer has shown where its records are, one window is asked for and the others wait: what an answer without
+   * records means is told by one that has some.
+   */
   readonly firstAnswer: FirstAlone;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
@@ -68,15 +71,6 @@ export async function openStreams(
   );
 }
 
-/**
- * As long as no answer of a stream has shown where its records are, one window is asked for and the others wait: what an
- * answer without records means is told by one that has some.
- */
-export const afterFirstAnswer = <T>(
-  { contract, firstAnswer }: StreamState,
-  work: (onFirst: () => void) => Promise<T>,
-): Promise<T> => firstAnswer.run(() => contract.known !== null, work);
-
 /** Notes a window whose answer may have meant "nothing": that is told by a question that is answered with records, which may have come since. */
 export function noteUntold(
   { contract, failedUntold, retried }: StreamState,
@@ -117,10 +111,8 @@ export async function refuseMisaddressed(
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
-  await unfail(
-    database,
-    states.flatMap(({ failedUntold }) => failedUntold),
-  );
+  const untold = states.flatMap(({ failedUntold }) => failedUntold);
+  await unfail(database, untold);
   const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
   const details = { cause: first.misaddressed, hint };
   throw states.every(({ contract }) => contract.known === null)

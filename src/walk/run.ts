@@ -238,12 +238,9 @@ async function runAndReport(
       // As late as can be: behind it nobody notices what a failover takes away.
       left = await scope.planMissing();
     }
-    const gaps = await readGaps(
-      database,
-      options.streams.map((stream) => stream.name),
-      scope.range,
-    );
-    const lost = await readLost(database, options.streams);
+    const names = options.streams.map(({ name }) => name);
+    const gaps = await readGaps(database, names, scope.range);
+    const lost = await readLost(database, names);
     const { counts, failures, stopped } = tally;
     const { notInStep } = followers;
     const report = { ...counts, gaps, lost, failures, stopped, notInStep };
@@ -260,8 +257,7 @@ async function runAndReport(
 export const isDone = ({ gaps, lost, failures, stopped, notInStep }: RunReport): boolean =>
   gaps.length + lost.length + failures.length + stopped.length + notInStep.length === 0;
 
-async function readLost(database: Database, streams: readonly Stream[]): Promise<LostDay[]> {
-  const names = streams.map((stream) => stream.name);
+async function readLost(database: Database, names: readonly string[]): Promise<LostDay[]> {
   return (await readGone(database, names)).flatMap(({ stream, failures }) =>
     failures.map((failure) => ({ stream, ...failure })),
   );

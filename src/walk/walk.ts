@@ -256,10 +256,8 @@ export class Walk {
     if (came === 0) {
       const { knowledge } = this.#context;
       for (let empty = 1; empty < knowledge.repeats; empty += 1) {
-        const answer = await this.#asking.ask(
-          records - 1,
-          this.#asking.otherLength(records, empty),
-        );
+        const length = this.#asking.otherLength(records, empty);
+        const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;
         await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);
         return this.#goOn(answer);

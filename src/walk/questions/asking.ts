@@ -228,16 +228,14 @@ export class Asking {
   }
 
   /** Pages by number are of one length from the first on. */
-  async #learnedShorter(
-    { records: start, largestPage }: WalkObserved,
-    error: Error,
-  ): Promise<Error> {
+  async #learnedShorter(observed: WalkObserved, error: Error): Promise<unknown> {
+    const { records: start, largestPage } = observed;
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     const refused = { ...this.target, start, length: largestPage };
     // It is no length that is refused; it may be the depth.
     if (await isOfRecord(this.#context, refused, error, length))
-      return (await this.#cappedBy(start, error, refused, largestPage)) as Error;
+      return this.#cappedBy(start, error, refused, largestPage);
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
   }

@@ -48,13 +48,13 @@ export async function lookAtEnd(
   }
   if (came === 0) return `there is no record at ${start}, where the last one was`;
   if (!answer.beginsWithLast) return `the last record, at ${start}, is another one`;
-  if (came > 1) return `there are more than the ${records} records that were there`;
+  const more = `there are more than the ${records} records that were there`;
+  if (came > 1) return more;
   // It came alone: a page by number is asked for so, and where there are several pages one may have no room for two.
   if (byNumber || (total !== records && (walk.pages ?? 1) > 1)) {
     const behind = await orNull(question(context, window, records, 1, walk.walkId));
     const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
-    if ((behind?.came ?? 0) > 0 && !isLastAgain)
-      return `there are more than the ${records} records that were there`;
+    if ((behind?.came ?? 0) > 0 && !isLastAgain) return more;
   }
   if (total !== null && total > records)
     return `the total is ${total}, and ${records} records are stored`;
