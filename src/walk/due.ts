@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { EnvelopeError, LeaseLostError, RequestError, WalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Stream } from '../model.ts';
+import type { Purpose, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import {
   acquireLease,
@@ -79,8 +79,6 @@ interface RunContext extends WalkParts {
   readonly unlooked: number[];
   /** The leases that this process holds. */
   readonly leases: Set<string>;
-  /** By stream and purpose. */
-  readonly knownAnswers: Map<string, KnownAnswers>;
 }
 
 /** A window that this process runs. */
@@ -121,7 +119,6 @@ export async function runDueWindows(
     unlooked: [...streams.keys()],
     leases: new Set(),
     scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
-    knownAnswers: new Map(),
   };
   await startWorkers(options.windows ?? options.concurrency, (begin) =>
     work(context, begin).catch((error: unknown) => fatal.abort(error)),
@@ -165,7 +162,8 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     throw new Error(`leased a window of stream ${streamId}, which was not asked for`);
   const { contract, firstAnswer } = state;
   const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
-  const turn = { ...context, leased, window, state, known: knownAnswersOf(context, leased, state) };
+  const known = knownAnswersOf(context, state, leased.purpose);
+  const turn = { ...context, leased, window, state, known };
   onEvent({ kind: 'claimed', window });
   try {
     const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
@@ -183,17 +181,13 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   }
 }
 
-/** Those of its stream and purpose. */
-function knownAnswersOf(
-  context: RunContext,
-  { streamId, purpose }: LeasedWindow,
-  { stream, contract, knowledge }: StreamState,
-): KnownAnswers {
-  const key = `${streamId} ${purpose}`;
+/** Those of the stream, which windows of one purpose share. */
+function knownAnswersOf(context: RunContext, state: StreamState, purpose: Purpose): KnownAnswers {
+  const { stream, contract, knowledge, knownAnswers } = state;
   const known =
-    context.knownAnswers.get(key) ??
+    knownAnswers.get(purpose) ??
     new KnownAnswers({ ...context, stream, contract, knowledge, priority: { purpose } });
-  context.knownAnswers.set(key, known);
+  knownAnswers.set(purpose, known);
   return known;
 }
 

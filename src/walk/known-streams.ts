@@ -1,6 +1,6 @@
 /** What is known of the streams while their windows are run. */
 import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
-import type { Stream } from '../model.ts';
+import type { Purpose, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readBelievedDays, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
 import { readLargest } from '../store/evidence/proven.ts';
@@ -8,6 +8,7 @@ import { listFailed, unfail } from '../store/leases.ts';
 import { FirstAlone } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './questions/knowledge.ts';
+import type { KnownAnswers } from './questions/known-answers.ts';
 
 /** Redirects, and paths that are not there. */
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
@@ -25,6 +26,7 @@ export interface StreamState {
    * records means is told by one that has some.
    */
   readonly firstAnswer: FirstAlone;
+  readonly knownAnswers: Map<Purpose, KnownAnswers>;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
   /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
@@ -66,6 +68,7 @@ export async function openStreams(
         failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
         retried: new Set<number>(),
         firstAnswer: new FirstAlone(),
+        knownAnswers: new Map<Purpose, KnownAnswers>(),
       };
     }),
   );
