@@ -33,26 +33,24 @@ export function isAudited({ windowId }: Pick<LeasedWindow, 'windowId'>): boolean
  */
 export async function walkOnce(
   context: WindowContext,
-  window: LeasedWindow,
   role: WalkRole,
   span: Span,
   earlier: Walks,
   manner: WalkManner,
 ): Promise<void> {
-  await noteEnd(context, window, await walkToEnd(context, window, role, span, earlier, manner));
+  await noteEnd(context, await walkToEnd(context, role, span, earlier, manner));
 }
 
 /** As {@link walkOnce}, but for an end that is not noted yet. Walks for comparison bring nothing that readers will see. */
 export async function walkToEnd(
   context: WindowContext,
-  window: LeasedWindow,
   role: WalkRole,
   span: Span,
   earlier: Walks,
   manner: WalkManner,
 ): Promise<WalkEnd> {
-  const { database, log } = context;
-  const open = await openOrResume(context, window, role, span, earlier);
+  const { database, log, window } = context;
+  const open = await openOrResume(context, role, span, earlier);
   const told = role === 'whole' ? context : { ...context, onPage: () => {} };
   const walk = new Walk(told, open, manner);
   try {
@@ -72,8 +70,7 @@ export async function walkToEnd(
 
 /** Notes how a walk has ended. */
 export function noteEnd(
-  { database }: WindowContext,
-  window: LeasedWindow,
+  { database, window }: WindowContext,
   { walkId, end, claims, requests }: WalkEnd,
 ): Promise<void> {
   const note = { outcome: 'ended', reason: null, end: { end }, claims, requests } as const;
@@ -98,8 +95,7 @@ export function nextPageLength(
 
 /** @throws {LeaseLostError} where another worker holds the window now. */
 async function openOrResume(
-  { database, knowledge, pageLength, signal }: WindowContext,
-  window: LeasedWindow,
+  { database, knowledge, pageLength, signal, window }: WindowContext,
   role: WalkRole,
   span: Span,
   earlier: Walks,

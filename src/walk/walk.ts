@@ -100,7 +100,7 @@ export class Walk {
     // Judged at every page: all that was heard is not gone through again where no total can suffice.
     if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
       return false;
-    const { audited } = this.#manner;
+    const { audited = false } = this.#manner;
     const claims = this.#heard;
     const said = verdict({ audited, stored: records, end: 'open', claims }, learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';

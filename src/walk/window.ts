@@ -73,7 +73,7 @@ async function judge(
 ): Promise<WindowEnd | null> {
   const { walkId, stored, pages } = newest;
   const split = (reason: string) => splitUp(context, reason, Math.ceil(stored / pages));
-  const order = await orderOf(context, context.window, wholes, newest);
+  const order = await orderOf(context, wholes, newest);
   if (order === 'disagree') return split('other page boundaries show another order');
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
     return again(context, wholes);
@@ -176,15 +176,15 @@ async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd |
   const { knowledge, window, windowRecords } = context;
   const isWhole = knowledge.totalsCount === false || secondsOf(window) === 1;
   const mostRecords = isWhole ? null : windowRecords;
-  const manner = { audited: isAudited(window), onePage: false, mostRecords } as const;
-  const done = await walkToEnd(context, window, 'whole', window, wholes, manner).catch(
-    (error: unknown) => ended(context, error),
+  const manner = { audited: isAudited(window), mostRecords };
+  const done = await walkToEnd(context, 'whole', window, wholes, manner).catch((error: unknown) =>
+    ended(context, error),
   );
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
   const said = alone ? verdict(evidenceOf(context, done), knowledge.learned) : null;
   if (said?.kind === 'complete') return publish(context, done, said.proof);
-  await noteEnd(context, window, done);
+  await noteEnd(context, done);
   return null;
 }
 

@@ -622,7 +622,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'pages of a part fit each other, whatever its whole has shown',
     'src/walk/proof/settle.ts',
-    '(await isOfMoved(database, windowId))',
+    '(await isOfMoved(database, window.windowId))',
     'false',
     ['test/walk/order-by-chance.test.ts'],
   ),

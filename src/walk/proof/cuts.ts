@@ -50,17 +50,17 @@ export async function askCut(
   second: string,
   after: number,
 ): Promise<CutWalks> {
-  const { database, window } = context;
+  const { database } = context;
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const learned = await reachFor(context, second, since);
     const spans = spansAround(second, learned, context);
-    const across = await settleSpan(context, window, 'across', spans.across, since);
+    const across = await settleSpan(context, 'across', spans.across, since);
     if (across.stored === 0) return { across, before: null, after: null };
-    const before = await settleSpan(context, window, 'before', spans.before, across.walkId);
-    const behind = await settleSpan(context, window, 'after', spans.after, across.walkId);
+    const before = await settleSpan(context, 'before', spans.before, across.walkId);
+    const behind = await settleSpan(context, 'after', spans.after, across.walkId);
     refuseCapped(context, across, [before, behind]);
-    const again = await settleSpan(context, window, 'across', spans.across, behind.walkId);
+    const again = await settleSpan(context, 'across', spans.across, behind.walkId);
     const isSteady = await walksAgree(database, partOf(across), partOf(again));
     if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
       return { across: again, before, after: behind };
@@ -85,11 +85,11 @@ async function holdsSides(
 
 /** As far as is known; learned where something lies across a cut that was asked for with the longest. */
 async function reachFor(context: WindowContext, second: string, after: number): Promise<number> {
-  const { knowledge, window } = context;
+  const { knowledge } = context;
   if (knowledge.reach === 'day') throw ignoresTime();
   if (knowledge.reach !== null) return knowledge.reach;
   const span = around(second, -LONGEST_REACH, 1 + LONGEST_REACH);
-  const across = await settleSpan(context, window, 'across', span, after);
+  const across = await settleSpan(context, 'across', span, after);
   if (across.stored > 0) await learnReach(context, span);
   return knowledge.reach ?? LONGEST_REACH;
 }

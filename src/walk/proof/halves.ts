@@ -37,8 +37,8 @@ export async function compareHalves(
     const halves = await divide(context, span, 2);
     const [one, other] = halves?.parts ?? [];
     if (halves === null || one === undefined || other === undefined) throw dense(whole, span);
-    const first = await settleSpan(context, window, 'half', one, whole.walkId);
-    const second = await settleSpan(context, window, 'half', other, whole.walkId);
+    const first = await settleSpan(context, 'half', one, whole.walkId);
+    const second = await settleSpan(context, 'half', other, whole.walkId);
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
     // A cap would cut each of them otherwise.
     if (

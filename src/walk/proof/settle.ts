@@ -5,12 +5,13 @@ import type { Span } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import { countUnion, isOfMoved, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readWalks } from '../../store/evidence/evidence.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import type { WalkRole } from '../../store/walks.ts';
+import { unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
-import type { WindowContext } from '../questions/context.ts';
-import { sameSpan } from '../questions/span.ts';
+import type { Walks, WindowContext } from '../questions/context.ts';
+import { sameSpan, textOf } from '../questions/span.ts';
 import { isUnlinked } from '../rules/observed.ts';
+import type { WalkManner } from '../rules/steps.ts';
 import { type Evidence, verdict } from '../rules/verdict.ts';
 
 /** What walks for comparison are walked for. */
@@ -33,43 +34,37 @@ const MOVES_BEFORE_ONE_PAGE = 2;
  */
 export async function settleSpan(
   context: WindowContext,
-  window: LeasedWindow,
   role: ComparedRole,
   span: Span,
   after: number,
 ): Promise<EndedWalk> {
+  const { database, knowledge, window } = context;
   for (;;) {
-    const walks = (await readWalks(context.database, window)).filter(
+    const walks = (await readWalks(database, window)).filter(
       (walk) => walk.role === role && sameSpan(walk, span) && walk.walkId > after,
     );
-    const settled = await findSettled(context, window, walks);
+    const settled = await findSettled(context, walks);
     if (settled !== null) return settled;
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
-    const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
+    const onePage = knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
     // What lies across a cut cannot be made smaller; a half can.
     const unlinked = role !== 'half' && onePage && walks.some(goesOn);
-    if (walks.length >= (unlinked ? MOST_UNITED : ATTEMPTS))
-      throw unsettled(span, walks.at(-1)?.reason ?? null);
-    const manner = {
-      audited: false,
-      onePage: onePage ? 'first' : false,
-      unlinked,
-      mostRecords: null,
-    } as const;
+    if (walks.length >= (unlinked ? MOST_UNITED : ATTEMPTS)) {
+      const reason = walks.at(-1)?.reason;
+      const last = reason ? `: ${reason}` : '';
+      throw unsettled(`${textOf(span)} shows different records each time${last}`);
+    }
+    const manner: WalkManner = onePage ? { onePage: 'first', unlinked } : {};
     const earlier = onePage ? [] : walks;
     // Neither a walk that came to no end nor what it met stands for the window.
-    await walkOnce(context, window, role, span, earlier, manner).catch((error: unknown) => {
+    await walkOnce(context, role, span, earlier, manner).catch((error: unknown) => {
       if (!(error instanceof WalkError) || !PASSING.has(error.fault)) throw error;
     });
   }
 }
 
 /** The newest walk, where it can stand for its span. */
-async function findSettled(
-  context: WindowContext,
-  window: LeasedWindow,
-  walks: readonly EndedWalk[],
-): Promise<EndedWalk | null> {
+async function findSettled(context: WindowContext, walks: Walks): Promise<EndedWalk | null> {
   const ended = walks.filter(({ outcome }) => outcome === 'ended');
   const newest = ended.at(-1);
   if (newest === undefined) return null;
@@ -77,7 +72,7 @@ async function findSettled(
     const united = await findUnited(context, ended, newest);
     if (united !== null) return united;
   }
-  const order = await orderOf(context, window, ended, newest);
+  const order = await orderOf(context, ended, newest);
   if (order === 'disagree') return null;
   const evidence = { ...newest, ...order, end: newest.end ?? 'open' };
   const said = verdict(evidence, context.knowledge.learned);
@@ -96,7 +91,7 @@ async function findSettled(
  */
 async function findUnited(
   { database, knowledge }: WindowContext,
-  ended: readonly EndedWalk[],
+  ended: Walks,
   newest: EndedWalk,
 ): Promise<EndedWalk | null> {
   const { stored } = newest;
@@ -113,15 +108,14 @@ async function findUnited(
 
 /** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
 export async function orderOf(
-  { database, knowledge }: WindowContext,
-  { windowId }: LeasedWindow,
-  wholes: readonly EndedWalk[],
+  { database, knowledge, window }: WindowContext,
+  wholes: Walks,
   newest: EndedWalk,
 ): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
   const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
   const repeated =
     newest.pages > 1 &&
-    ((await isRepeated(database, newest.walkId)) || (await isOfMoved(database, windowId)));
+    ((await isRepeated(database, newest.walkId)) || (await isOfMoved(database, window.windowId)));
   if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
   // Where it was seen that the order does not hold, two walks may bring the same record twice by chance.
   if (repeated && wholes.some(({ outcome }) => outcome === 'shifted')) return 'disagree';
@@ -135,7 +129,7 @@ export async function orderOf(
 /** Whether a walk before heard of more records, which may be gone, unless the newest came from a replica that lags; and no other walk agrees. */
 export async function lacksWhatWasHeard(
   { database }: WindowContext,
-  wholes: readonly EndedWalk[],
+  wholes: Walks,
   newest: EndedWalk,
 ): Promise<boolean> {
   const before = wholes.filter(({ walkId }) => walkId < newest.walkId);
@@ -143,13 +137,13 @@ export async function lacksWhatWasHeard(
   return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
 }
 
-const endedBeside = ({ walkId }: EndedWalk, wholes: readonly EndedWalk[]) =>
+const endedBeside = ({ walkId }: EndedWalk, wholes: Walks) =>
   wholes.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');
 
 async function agreesWithOne(
   database: Database,
   { walkId }: EndedWalk,
-  others: readonly EndedWalk[],
+  others: Walks,
 ): Promise<boolean> {
   for (const other of others) if (await walksAgree(database, [walkId], [other.walkId])) return true;
   return false;
@@ -165,10 +159,3 @@ const goesOn = (walk: EndedWalk): boolean => mostHeard(walk) > walk.stored;
 /** One answer, and not a full one. */
 const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>
   pages === 1 && stored < pageLength;
-
-function unsettled({ from, to }: Span, reason: string | null): WalkError {
-  return new WalkError(
-    'unsettled',
-    `${from} to ${to} shows different records each time${reason === null ? '' : `: ${reason}`}`,
-  );
-}

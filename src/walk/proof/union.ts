@@ -83,13 +83,11 @@ export async function proveByUnion(
 
 /** One more page, of another length than the one before. @throws {WalkError} as {@link walkOnce}. */
 export async function walkOnePage(context: WindowContext, wholes: Walks): Promise<void> {
-  const { window } = context;
   const { length } = singlePages(wholes);
   const most = context.knowledge.pageLength(context.pageLength);
   const pageLength = Math.max(2, most - (length % 3));
   const onePage = length < LOOKED_BEHIND ? 'first' : 'another';
-  const manner = { audited: false, onePage, mostRecords: null } as const;
-  await walkOnce({ ...context, pageLength }, window, 'whole', window, [], manner);
+  await walkOnce({ ...context, pageLength }, 'whole', context.window, [], { onePage });
 }
 
 /** How many of the newest walks added nothing. */

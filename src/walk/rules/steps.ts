@@ -3,19 +3,19 @@ import { WalkError } from '../../errors.ts';
 import { skipOf, type WalkObserved } from './observed.ts';
 import { isPowerOfTwo } from './verdict.ts';
 
-/** How a walk is to go. */
+/** How a walk is to go; absent: not so. */
 export interface WalkManner {
   /** Its end is asked for even where totals would do. */
-  readonly audited: boolean;
+  readonly audited?: boolean;
   /**
    * One page is all: what an order that does not hold can show at once. What comes behind it is asked for where it is as large as
    * any; behind the first ones, however short they are.
    */
-  readonly onePage: false | 'first' | 'another';
+  readonly onePage?: 'first' | 'another';
   /** All pages, none of which begins with the last record of the one before: of an order that does not hold, and more than a page. */
   readonly unlinked?: boolean;
   /** A window with a larger total is not walked whole; null: it is, however large. */
-  readonly mostRecords: number | null;
+  readonly mostRecords?: number | null;
 }
 
 /** Pages of an order that does not hold: more of them would lack something each time. */
@@ -42,7 +42,7 @@ export function nextStep(
   if (pages === 0) return 'page';
   if (records === 0) return 'confirm';
   if (known.unlinked) return unlinkedStep(observed);
-  if (known.onePage !== false) return 'open';
+  if (known.onePage !== undefined) return 'open';
   refuseLong(observed, known);
   if (known.suffices) return 'open';
   if (known.offsetCap !== null && records >= known.offsetCap)
@@ -64,7 +64,7 @@ function unlinkedStep({ pages, lastCame, largestPage }: WalkObserved): 'page' | 
 /** After the first page its total tells whether the list is walked whole. */
 function refuseLong({ pages, records, lastTotal }: WalkObserved, known: StepKnowledge): void {
   if (pages !== 1 || lastTotal === null) return;
-  const { mostRecords, offsetCap } = known;
+  const { mostRecords = null, offsetCap } = known;
   if (mostRecords !== null && lastTotal > Math.max(mostRecords, records))
     throw new WalkError(
       'large',
