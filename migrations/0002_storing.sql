@@ -62,7 +62,7 @@ declare
   said text := case when kind in ('object', 'array', 'null') then '' else lower(btrim(value #>> '{}')) end;
   is_true boolean := said in ('true', '1', 'yes');
   is_false boolean := said in ('false', '0', 'no');
-  is_of_query boolean := name ~ '^(job|query|search|dispatch)(status|state)$';
+  is_of_query boolean := name ~ '^(job|query|search|dispatch|task|response|progress)(status|state)$';
 begin
   fault := case
     when name in ('iserror', 'haserror', 'haserrors', 'isfailed') or name ~ '^(is|has)?(query|search|request|results?)?timedout$' then is_true
@@ -71,7 +71,7 @@ begin
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
     when name in ('shards', 'partitions', 'splits', 'indices', 'indexes', 'indexers', 'replicas', 'nodes', 'searchnodes', 'clusters', 'remoteclusters',
-                  'peers', 'searchpeers', 'managers', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
+                  'peers', 'searchpeers', 'managers', 'tenants', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
     when status = 404 then false
     when with_records and name in ('errors', 'exceptions', 'fail', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage', 'pendingerrors',
@@ -86,7 +86,7 @@ begin
     when name in ('message', 'msg', 'detail', 'reason') then not with_records
       and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
-    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
+    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
       then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
     when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|(data)?source|server|region)(errors|failures)$'
       then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
@@ -106,15 +106,15 @@ begin
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
-    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?capped$'
+    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)$'
       then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done; Spring Data: last; Jira: isLast.
-    when name ~ '^((is|job|query|search)?(complete|completed|done|finished)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said = 'false'
-    when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^206\M' then true
+    when name ~ '^((is|job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said = 'false'
+    when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^(206\M|partial)' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
     when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
     when is_of_query
-      then said ~ '^(partial|incomplete|truncated|running|queued|pending|execut(e|ing)\M|in[ _-]?progress|gathering|scheduled|submitted|processing|not[ _-]?started|wait|parsing|sorting|finali[sz]ing|paused|degraded)'
+      then said ~ '\mmax(imum)? (results|events|records|rows|hits)|^(partial|incomplete|truncated|running|queued|pending|execut(e|ing)\M|in[ _-]?progress|gathering|scheduled|submitted|processing|not[ _-]?started|wait|parsing|sorting|finali[sz]ing|paused|degraded)'
     else false
   end;
 end $$;
@@ -129,6 +129,7 @@ begin
       or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]* (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
       -- What is asked itself, and no service beside it: the subject begins the sentence, or has an article or a number before it.
       or warning ~ '(^|[.;:,([] *|\m(the|this|some|an?|one|more|of|[0-9]+)( search| data| remote| index)? )(search|query|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?)( [^ .;]+){0,3}( has| have)? (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|(is |are )?not responding|ended prematurely|auto-?finali[sz]ed)\M'
+      or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
 end $$;
 
@@ -169,7 +170,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|overflow(ed)?|errors|failures)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') then about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.
