@@ -154,6 +154,25 @@ describe('three of one minute, which trade places', () => {
   });
 });
 
+it('an identified record that comes twice, with another text, is seen to stand on two pages', async () => {
+  const source = new ImaginedSource(
+    { [second]: records(1_000, 20) },
+    {
+      totals: 'exact',
+      arrange: (list, _, { start }) =>
+        start === 12 && list.length === 20
+          ? list
+              .with(11, list[13] ?? '')
+              .with(13, (list[11] ?? '').replace('{', '{"again": true, '))
+          : list,
+    },
+  );
+  const stream = newStream({ idPath: ['id'] });
+  const exporting = { server, source, stream, since: second, pageLength: 7, concurrency: 1 };
+  await teach(exporting, { calibrated: 50, proven_size: 50 });
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+});
+
 describe('a list that moved under two walks', () => {
   /**
    * The whole of 40 moves whenever it is walked on; in the part that holds 20, two trade places around a boundary of pages of 7, and

@@ -16,11 +16,12 @@ const recordsOf = (ids: string): string => `
     case when walk.ignored = newest.ignored or page.records = 0 then page.record_hashes
          else (daywalk.hashes_of(page.body #> walk.records_path, newest.ignored))[page.skip + 1 :] end) as record (hash)`;
 
-/** Whether a content stands on more than one page of the walk: a sign that the order may not hold. */
+/** Whether a record stands on more than one page of the walk, by its identity or its content: a sign that the order may not hold. */
 export async function isRepeated(database: Database, walkId: number): Promise<boolean> {
   const rows = await database.persist(
-    `select from daywalk.pages_of(array[$1::bigint]) as page cross join lateral unnest(page.record_hashes) as record (hash)
-      group by record.hash having min(page.page_no) < max(page.page_no)
+    `select from daywalk.pages_of(array[$1::bigint]) as page
+      cross join lateral unnest(page.record_hashes, page.id_hashes) as record (hash, id_hash)
+      group by coalesce(record.id_hash, record.hash) having min(page.page_no) < max(page.page_no)
       limit 1`,
     [walkId],
   );
