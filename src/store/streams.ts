@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { SettingsError } from '../errors.ts';
 import type { Day, Filters, Stream } from '../model.ts';
 import type { Database } from './database.ts';
+import { isPruned } from './shown.ts';
 
 /** When the days of a source begin and end, and from when on they are exported. */
 export interface StreamCalendar {
@@ -66,7 +67,15 @@ export async function registerStreams(
            id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end,
            time_path = case when s.fingerprint = excluded.fingerprint then excluded.time_path else s.time_path end,
            time_format = case when s.fingerprint = excluded.fingerprint then excluded.time_format else s.time_format end
-     returning stream_id, name, since, fingerprint, resource, filters, id_path
+     returning stream_id, name, since, fingerprint, resource, filters, id_path, time_zone, settle
+     ), not_over_then as (
+       -- By the zone of now their day was not over when they were proven.
+       update daywalk.windows w
+          set rewalk = true, due_at = daywalk.closed_at(w.day, r.time_zone, r.settle),
+              state = case when w.split_by is null then 'pending' else 'split' end
+         from registered r join daywalk.streams before on before.stream_id = r.stream_id
+        where before.time_zone <> r.time_zone and w.stream_id = r.stream_id and w.state = 'complete' and w.kind <> 'cut'
+          and w.proven_at < daywalk.closed_at(w.day, r.time_zone, interval '0') and not ${isPruned('w.stream_id', 'w.day')}
      ), otherwise_identified as (
        update daywalk.days d set unshared = true
          from registered r join daywalk.streams before on before.stream_id = r.stream_id join daywalk.streams s on s.resource = r.resource

@@ -162,14 +162,9 @@ export async function askAgain(
 /** Nothing is put off for longer: looks by a day, failures by some hours. */
 const LONGEST_WAIT = '25 hours';
 
-/** A condition: it was proven by a clock that was ahead, or in another time zone, before its day was over. */
-const IS_EARLY = `(w.proven_at > clock_timestamp()
-                    or (w.kind <> 'cut' and w.proven_at < daywalk.closed_at(w.day, s.time_zone, interval '0')))`;
-
 /**
- * Makes due what the settings and the clock of today call for, when its day has closed: complete windows whose looks were over, where
- * `recheckDays` was raised, what was proven before its day was over, and what is due later than anything is put off, as the clock
- * of the database was ahead.
+ * Makes due what the settings and the clock of today call for: complete windows whose looks were over, where `recheckDays` was
+ * raised, and what is due later than anything is put off, as the clock of the database was ahead, when its day has closed.
  */
 export async function planLooks(
   database: Database,
@@ -184,14 +179,15 @@ export async function planLooks(
      )
      update daywalk.windows w
         set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
-            rewalk = w.rewalk or coalesce(${IS_EARLY}, false),
-            state = case when w.state <> 'complete' or not ${IS_EARLY} then w.state
+            -- What was proven in the future was not over.
+            rewalk = w.rewalk or w.proven_at > clock_timestamp(),
+            state = case when w.state <> 'complete' or w.proven_at <= clock_timestamp() then w.state
                          when w.split_by is null then 'pending' else 'split' end
        from daywalk.streams s
       where w.window_id in (select window_id from candidates)
         and s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
         and (w.due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
-             or (w.state = 'complete' and ${IS_EARLY} and not ${isPruned('w.stream_id', 'w.day')})
+             or (w.state = 'complete' and w.proven_at > clock_timestamp() and not ${isPruned('w.stream_id', 'w.day')})
              or (w.due_at is null and w.state = 'complete'
                  and daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $2) is not null
                  -- Parts of a calibrated total are looked at with it.

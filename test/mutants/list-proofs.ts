@@ -272,8 +272,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'what two parts of a day show is all of it',
     'src/walk/learning/reach.ts',
-    "minuteOf(day, '15'), dayOf(day)].entries()",
-    "minuteOf(day, '15')].entries()",
+    "minuteOf(day, '23:59'), dayOf(day)].entries()",
+    "minuteOf(day, '23:59')].entries()",
     ['test/walk/long-events.test.ts'],
   ),
   mutant(

@@ -204,6 +204,10 @@ it('a day that was proven before it was over, by the time zone of now, is walked
     `update daywalk.windows set due_at = null, proven_at = day + interval '12 hours' where kind = 'day' and day = $1`,
     [third],
   );
+  await server.query(
+    "update daywalk.streams set time_zone = 'Pacific/Kiritimati' where name = $1",
+    [exporting.stream.name],
+  );
   source.lists.set(`${third} 00:00:00`, records(3_000, 15));
   expect((await exported(exporting)).get(third)?.published.length).toBe(15);
 });

@@ -98,6 +98,19 @@ it('one that lasts for most of each day is not all that the day has', async () =
   expect(shown).toEqual(idsOf(all));
 });
 
+it('days that show nothing but one that lasts from their second minute to their last hour ignore no time of day', async () => {
+  const long = DAYS.map((_, day) => ({
+    id: 70 + day,
+    first: day * DAY + 90,
+    last: day * DAY + 84_600,
+  }));
+  const end = 4 * DAY - 0.3;
+  const all = [...long, { id: 99, first: end, last: end }];
+  const { states, shown } = await exportOf(all);
+  expect(states).toEqual(COMPLETE);
+  expect(shown).toEqual(idsOf(all));
+});
+
 it('days that show nothing but what lasts for longer ignore no time of day', async () => {
   const long = [71, 72, 73].map((id) => ({ id, first: (id - 72.3) * DAY, last: 4.2 * DAY }));
   const all = [

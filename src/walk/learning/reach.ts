@@ -85,8 +85,8 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
 }
 
 /**
- * Two spans of a minute, far apart, show the very records of the whole day, and one of them stands on no day beside it: what lasts for
- * days is in any minute of them.
+ * The first and the last minute show the very records of the whole day, and one of them stands on no day beside it: what lasts for days
+ * is in any minute of them.
  */
 async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boolean> {
   const length = context.knowledge.pageLength(context.pageLength);
@@ -95,7 +95,11 @@ async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boole
     (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
   const shown = new Set<string>();
   let own: readonly string[] = [];
-  for (const [less, span] of [minuteOf(day, '03'), minuteOf(day, '15'), dayOf(day)].entries()) {
+  for (const [less, span] of [
+    minuteOf(day, '00:00'),
+    minuteOf(day, '23:59'),
+    dayOf(day),
+  ].entries()) {
     // Each with a length of its own, so that no cache answers that takes them for one.
     own = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
     if (own.length === 0) return false;
@@ -107,10 +111,10 @@ async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boole
   return own.some((hash) => !others.has(hash));
 }
 
-const minuteOf = (day: Day, hour: string): Span => ({
+const minuteOf = (day: Day, minute: string): Span => ({
   ...dayOf(day),
-  from: `${day} ${hour}:30:00`,
-  to: `${day} ${hour}:30:59`,
+  from: `${day} ${minute}:00`,
+  to: `${day} ${minute}:59`,
 });
 
 /** Whether single seconds near one end of a span are shown exactly; not, where that cannot be told soon. */
