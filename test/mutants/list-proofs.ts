@@ -272,8 +272,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'what two parts of a day show is all of it',
     'src/walk/learning/reach.ts',
-    "minuteOf(day, '23:59'), dayOf(day)].entries()",
-    "minuteOf(day, '23:59')].entries()",
+    "minuteOf(day, '23:59'),\n    dayOf(day),",
+    "minuteOf(day, '23:59'),",
     ['test/walk/long-events.test.ts'],
   ),
   mutant(
