@@ -89,8 +89,8 @@ it('one that lasts for days is shown once', async () => {
 it('one that lasts for most of each day is not all that the day has', async () => {
   const long = DAYS.map((_, day) => ({
     id: 70 + day,
-    first: (day + 0.05) * DAY,
-    last: (day + 0.9) * DAY,
+    first: day * DAY + 10,
+    last: (day + 1) * DAY - 10,
   }));
   const all = [...moments(8, 5_000, DAY - 0.3), ...long];
   const { states, shown } = await exportOf(all);
