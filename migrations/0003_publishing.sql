@@ -639,8 +639,58 @@ begin
   returning mark.day;
 end $$;
 
+-- Shows again, as gone, older versions of what nobody shows any more: among some, or of all. Of a day's several versions of one record
+-- the newest, as long as they have an identity now. Returns their days, each as often as a record of it is shown again.
+create function daywalk.show_again(of_stream integer, among daywalk.marks[], at timestamptz) returns setof date
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+  return query
+  with asked as materialized (
+    select mark.walk_id, mark.page_no, mark.position, k.window_id
+      from daywalk.marks mark
+      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+     where mark.state = 'old' and (among is null or (mark.walk_id, mark.page_no, mark.position) in (select m.walk_id, m.page_no, m.position from unnest(among) as m))
+  ), lone as materialized (
+    select asked.walk_id, asked.page_no, asked.position from asked
+    except
+    select s.walk_id, s.page_no, s.position
+      from daywalk.superseded(of_stream, 'old', case when among is not null then array(select distinct asked.window_id from asked) end, null) as s
+  ), ranked as materialized (
+    select lone.*, i.id_hash, rank() over (partition by p.day, i.id_hash order by lone.walk_id desc) as rank
+      from lone
+      join daywalk.walks k on k.walk_id = lone.walk_id
+      join daywalk.pages p on p.walk_id = lone.walk_id and p.page_no = lone.page_no and p.day = k.day
+      join daywalk.streams s on s.stream_id = of_stream
+     cross join lateral (select (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[lone.position] as id_hash) as i
+  )
+  update daywalk.marks mark set state = 'gone', since = at
+    from ranked r
+   where (r.rank = 1 or r.id_hash is null) and mark.walk_id = r.walk_id and mark.page_no = r.page_no and mark.position = r.position
+  returning mark.day;
+end $$;
+
+-- Notes the days of which records are shown again, as gone, and those of which some are hidden, once for each record. That its source
+-- has it no more is no news, and no loss.
+create function daywalk.note_identified(of_stream integer, shown date[], hidden date[], at timestamptz) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform daywalk.note_day(of_stream, d.day, at, d.shown, d.shown)
+     from (select c.day, count(*) filter (where c.shown) as shown
+             from (select unnest(note_identified.shown), true union all select unnest(note_identified.hidden), false) as c (day, shown)
+            group by c.day order by c.day) as d;
+  -- What appeared is known with the publication only.
+  with told as (
+    update daywalk.days d set lost = c.lost
+      from (select distinct day from unnest(note_identified.shown) as c (day)) as again cross join lateral daywalk.contents_of(of_stream, again.day) as c
+     where d.stream_id = of_stream and d.day = again.day
+    returning d.publication
+  )
+  update daywalk.publications p set lost = 0 from told where p.key = told.publication;
+end $$;
+
 -- What is an older version of a record by what identified it before, and of none by what identifies it now, is shown again, as
--- gone; what is one now is hidden. That its source has it no more is no news, and no loss.
+-- gone; what is one now is hidden.
 create function daywalk.identify_anew(of_stream integer) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
@@ -649,28 +699,9 @@ declare
   hidden date[];
 begin
   perform daywalk.lock_stream(of_stream);
-  if exists (select from daywalk.marks where state = 'old') then
-    with again as (
-      update daywalk.marks mark set state = 'gone', since = at
-        from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-       where mark.state = 'old' and k.walk_id = mark.walk_id and k.pruning is null and w.stream_id = of_stream
-         and (mark.walk_id, mark.page_no, mark.position) not in (select s.walk_id, s.page_no, s.position from daywalk.superseded(of_stream, 'old', null, null) as s)
-      returning mark.day
-    )
-    select array_agg(day) into shown from again;
-  end if;
+  if exists (select from daywalk.marks where state = 'old') then shown := array(select daywalk.show_again(of_stream, null, at)); end if;
   hidden := array(select daywalk.replace_gone(of_stream, null, null, at));
-  perform daywalk.note_day(of_stream, d.day, at, d.shown, d.shown)
-     from (select c.day, count(*) filter (where c.shown) as shown
-             from (select unnest(shown), true union all select unnest(hidden), false) as c (day, shown) group by c.day order by c.day) as d;
-  -- What appeared is known with the publication only.
-  with told as (
-    update daywalk.days d set lost = c.lost
-      from (select distinct day from unnest(shown) as c (day)) as again cross join lateral daywalk.contents_of(of_stream, again.day) as c
-     where d.stream_id = of_stream and d.day = again.day
-    returning d.publication
-  )
-  update daywalk.publications p set lost = 0 from told where p.key = told.publication;
+  perform daywalk.note_identified(of_stream, shown, hidden, at);
 end $$;
 
 -- Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.

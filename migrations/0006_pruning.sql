@@ -13,6 +13,16 @@ begin
             where cut.stream_id = of_stream and cut.proof is not null and cut.midnight in (on_day - 1, on_day)) as d;
 end $$;
 
+-- What other days hide as an older version of a record that this one shows. One that moves shows it still, though not here.
+create function daywalk.replaced_by(of_stream integer, on_day date) returns setof daywalk.marks
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select mark.*
+    from daywalk.superseded(of_stream, 'old', null, array(select w.window_id from daywalk.windows w where w.stream_id = of_stream and w.day = on_day)) as s
+    join daywalk.marks mark on mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.position
+   where mark.day <> on_day
+     and not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day)
+$$;
+
 -- Marks a day, or its superseded walks, as pruned; the pages are removed afterwards, some at a time. It is what readers
 -- see that is decided here, so all of it is looked at again under the locks: shown_walks and shown_marks are what the
 -- person, or the export, saw. Returns pruned, held (a worker has to do with the day, or it is not complete), changed
@@ -24,6 +34,7 @@ declare
   at constant timestamptz := clock_timestamp();
   gone bigint[];
   made bigint;
+  replaced daywalk.marks[];
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
@@ -63,11 +74,14 @@ begin
     left join (select pages, records, bytes from daywalk.days where which = 'day' and stream_id = of_stream and day = on_day) as d on true
    where k.walk_id = any (gone)
   returning pruning_id into made;
+  if which = 'day' then replaced := array(select daywalk.replaced_by(of_stream, on_day)); end if;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
     -- What a neighbour hid because this day showed it comes back there.
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
+    -- So does what other days hid because this one showed a newer version of it.
+    if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at)), '{}', at); end if;
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';

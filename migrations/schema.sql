@@ -1613,28 +1613,9 @@ declare
   hidden date[];
 begin
   perform daywalk.lock_stream(of_stream);
-  if exists (select from daywalk.marks where state = 'old') then
-    with again as (
-      update daywalk.marks mark set state = 'gone', since = at
-        from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-       where mark.state = 'old' and k.walk_id = mark.walk_id and k.pruning is null and w.stream_id = of_stream
-         and (mark.walk_id, mark.page_no, mark.position) not in (select s.walk_id, s.page_no, s.position from daywalk.superseded(of_stream, 'old', null, null) as s)
-      returning mark.day
-    )
-    select array_agg(day) into shown from again;
-  end if;
+  if exists (select from daywalk.marks where state = 'old') then shown := array(select daywalk.show_again(of_stream, null, at)); end if;
   hidden := array(select daywalk.replace_gone(of_stream, null, null, at));
-  perform daywalk.note_day(of_stream, d.day, at, d.shown, d.shown)
-     from (select c.day, count(*) filter (where c.shown) as shown
-             from (select unnest(shown), true union all select unnest(hidden), false) as c (day, shown) group by c.day order by c.day) as d;
-  -- What appeared is known with the publication only.
-  with told as (
-    update daywalk.days d set lost = c.lost
-      from (select distinct day from unnest(shown) as c (day)) as again cross join lateral daywalk.contents_of(of_stream, again.day) as c
-     where d.stream_id = of_stream and d.day = again.day
-    returning d.publication
-  )
-  update daywalk.publications p set lost = 0 from told where p.key = told.publication;
+  perform daywalk.note_identified(of_stream, shown, hidden, at);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.identity_of(record jsonb, id_path text[])
@@ -2096,6 +2077,7 @@ declare
   at constant timestamptz := clock_timestamp();
   gone bigint[];
   made bigint;
+  replaced daywalk.marks[];
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
@@ -2135,11 +2117,14 @@ begin
     left join (select pages, records, bytes from daywalk.days where which = 'day' and stream_id = of_stream and day = on_day) as d on true
    where k.walk_id = any (gone)
   returning pruning_id into made;
+  if which = 'day' then replaced := array(select daywalk.replaced_by(of_stream, on_day)); end if;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
     -- What a neighbour hid because this day showed it comes back there.
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
+    -- So does what other days hid because this one showed a newer version of it.
+    if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at)), '{}', at); end if;
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';
@@ -2289,6 +2274,26 @@ begin
   select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), noted.publication, on_day,
          noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
   perform daywalk.share_day(s.resource, on_day) from daywalk.streams s where s.stream_id = of_stream;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.note_identified(of_stream integer, shown date[], hidden date[], at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform daywalk.note_day(of_stream, d.day, at, d.shown, d.shown)
+     from (select c.day, count(*) filter (where c.shown) as shown
+             from (select unnest(note_identified.shown), true union all select unnest(note_identified.hidden), false) as c (day, shown)
+            group by c.day order by c.day) as d;
+  -- What appeared is known with the publication only.
+  with told as (
+    update daywalk.days d set lost = c.lost
+      from (select distinct day from unnest(note_identified.shown) as c (day)) as again cross join lateral daywalk.contents_of(of_stream, again.day) as c
+     where d.stream_id = of_stream and d.day = again.day
+    returning d.publication
+  )
+  update daywalk.publications p set lost = 0 from told where p.key = told.publication;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.note_with_neighbours(of_stream integer, on_day date, at timestamp with time zone)
@@ -2727,6 +2732,19 @@ AS $function$
    where window_id = any (of_windows);
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.replaced_by(of_stream integer, on_day date)
+ RETURNS SETOF daywalk.marks
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select mark.*
+    from daywalk.superseded(of_stream, 'old', null, array(select w.window_id from daywalk.windows w where w.stream_id = of_stream and w.day = on_day)) as s
+    join daywalk.marks mark on mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.position
+   where mark.day <> on_day
+     and not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day)
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.require_complete(stream text, from_day date, to_day date, tiered boolean DEFAULT false)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3019,6 +3037,39 @@ begin
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.show_again(of_stream integer, among daywalk.marks[], at timestamp with time zone)
+ RETURNS SETOF date
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  return query
+  with asked as materialized (
+    select mark.walk_id, mark.page_no, mark.position, k.window_id
+      from daywalk.marks mark
+      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+     where mark.state = 'old' and (among is null or (mark.walk_id, mark.page_no, mark.position) in (select m.walk_id, m.page_no, m.position from unnest(among) as m))
+  ), lone as materialized (
+    select asked.walk_id, asked.page_no, asked.position from asked
+    except
+    select s.walk_id, s.page_no, s.position
+      from daywalk.superseded(of_stream, 'old', case when among is not null then array(select distinct asked.window_id from asked) end, null) as s
+  ), ranked as materialized (
+    select lone.*, i.id_hash, rank() over (partition by p.day, i.id_hash order by lone.walk_id desc) as rank
+      from lone
+      join daywalk.walks k on k.walk_id = lone.walk_id
+      join daywalk.pages p on p.walk_id = lone.walk_id and p.page_no = lone.page_no and p.day = k.day
+      join daywalk.streams s on s.stream_id = of_stream
+     cross join lateral (select (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[lone.position] as id_hash) as i
+  )
+  update daywalk.marks mark set state = 'gone', since = at
+    from ranked r
+   where (r.rank = 1 or r.id_hash is null) and mark.walk_id = r.walk_id and mark.page_no = r.page_no and mark.position = r.position
+  returning mark.day;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.show_stream(called text)

@@ -1,7 +1,8 @@
-/** Mutants of days that move to the tier and come back: what keeps each record in one place. */
+/** Mutants of days that are pruned, or move to the tier and come back: what keeps each record in one place. */
 import { type Mutant, mutant } from './mutant.ts';
 
 const MOVING = ['test/tier/moving.test.ts'];
+const PRUNINGS = ['test/retention/prunings.test.ts'];
 
 export const MOVED_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -31,5 +32,12 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
     "if (hash.digest('hex') !== sha256) throw wrong('is not what was written');",
     '',
     MOVING,
+  ),
+  mutant(
+    'what a pruned day showed in a newer version stays hidden elsewhere',
+    'migrations/0006_pruning.sql',
+    "if replaced <> '{}' then",
+    'if false then',
+    PRUNINGS,
   ),
 ];

@@ -243,4 +243,44 @@ describe('a day beside one that is pruned', () => {
     expect(await checkLedger(database, ['events'])).toEqual([]);
     expect(await audit(server)).toEqual([]);
   });
+
+  it('shows again, as gone, what it hid because the pruned day showed it in a newer version', async () => {
+    const days = [DAY, '2026-03-06'] as const;
+    const streamId = await planDays(database, days, { idPath: ['id'] });
+    const versions = ['{"v": 1, "id": 5}', '{"v": 2, "id": 5}', '{"v": 3, "id": 5}'] as const;
+    const [first, second, third] = versions;
+    const walk = async (day: string, list: readonly string[]) => {
+      await proveTexts(database, await windowOf(database, streamId, day), [list]);
+      await letHoursPass(database, 2);
+    };
+    // The same day has a newer version of 8 by itself.
+    for (const list of [[first, '{"n": 1, "id": 8}'], [second, '{"n": 2, "id": 8}'], textsOf([8])])
+      await walk('2026-03-06', list);
+    await walk('2026-03-06', textsOf([8]));
+    await walk(DAY, [third, ...textsOf([7])]);
+    for (const day of [DAY, '2026-03-04'])
+      await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
+    await proveCutOf(database, await windowOf(database, streamId, '2026-03-06', 'cut'));
+    for (const day of days) await appendToLedger(database, { streamId, day });
+    const shown = () =>
+      server.query(
+        `select day::text, record::text, gone_since is not null as gone from daywalk.events order by 1, 2`,
+      );
+    expect(await shown()).toEqual([
+      { day: DAY, record: '{"id": 7}', gone: false },
+      { day: DAY, record: third, gone: false },
+      { day: '2026-03-06', record: '{"id": 8}', gone: false },
+    ]);
+    expect(await mark(await listed())).toBe('pruned');
+    expect(await shown()).toEqual([
+      { day: '2026-03-06', record: '{"id": 8}', gone: false },
+      { day: '2026-03-06', record: second, gone: true },
+    ]);
+    expect(
+      await server.query(`select records, gone, lost from daywalk.days where day = '2026-03-06'`),
+    ).toEqual([{ records: '2', gone: '1', lost: '0' }]);
+    await appendToLedger(database, { streamId, day: '2026-03-06' });
+    expect(await checkLedger(database, ['events'])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
+  });
 });
