@@ -187,15 +187,19 @@ comment on column daywalk.missing_days.stream is 'Its name.';
 comment on column daywalk.missing_days.resource is 'Its resource.';
 comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
 
--- The days that are not complete, of those that have a window: a window of the day is not, or a cut at one of its ends.
+-- The days that are not complete, of those that have a window: a window of the day is not, or a cut at one of its ends. One that is
+-- pruned, or moved, was complete: a cut that is a window of the day beside it says nothing of it any more.
 create view daywalk.unfinished_days as
 select u.stream_id, u.day, bool_or(u.state = 'failed') as failed, coalesce(bool_or(u.lease_expires > clock_timestamp()), false) as running,
        min(u.due_at) as due_at
   from (select w.stream_id, w.day, w.state, w.lease_expires, w.due_at
           from daywalk.windows w where w.state in ('pending', 'failed', 'split')
          union all
-        select w.stream_id, unnest(array[w.midnight, w.midnight + 1]), w.state, w.lease_expires, w.due_at
-          from daywalk.windows w where w.state in ('pending', 'failed') and w.midnight is not null) as u
+        select w.stream_id, side.day, w.state, w.lease_expires, w.due_at
+          from daywalk.windows w
+         cross join lateral unnest(array[w.midnight, w.midnight + 1]) as side (day)
+         where w.state in ('pending', 'failed') and w.midnight is not null and side.day <> w.day
+           and not exists (select from daywalk.prunings g where g.stream_id = w.stream_id and g.day = side.day and g.what = 'day')) as u
  where exists (select from daywalk.windows d where d.stream_id = u.stream_id and d.day = u.day and d.kind = 'day')
  group by u.stream_id, u.day;
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
@@ -211,8 +215,11 @@ select distinct on (stream_id, day) stream_id, day, last_error
   from (select stream_id, day, last_error, last_failed_at from daywalk.windows where last_error is not null
          union all
         -- A day is not complete without the cuts at its ends.
-        select stream_id, unnest(array[midnight, midnight + 1]), last_error, last_failed_at
-          from daywalk.windows where last_error is not null and midnight is not null) as errors
+        select w.stream_id, side.day, w.last_error, w.last_failed_at
+          from daywalk.windows w
+         cross join lateral unnest(array[w.midnight, w.midnight + 1]) as side (day)
+         where w.last_error is not null and w.midnight is not null and side.day <> w.day
+           and not exists (select from daywalk.prunings g where g.stream_id = w.stream_id and g.day = side.day and g.what = 'day')) as errors
  order by stream_id, day, last_failed_at desc;
 comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
 comment on column daywalk.day_errors.stream_id is 'The stream.';

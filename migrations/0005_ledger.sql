@@ -161,7 +161,8 @@ create view daywalk.shown_days as
 select d.stream_id, d.day,
        coalesce((select array_agg(k.walk_id order by k.walk_id)
                    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
-                  where w.stream_id = d.stream_id and w.day = d.day and k.shown <> 'no'), '{}') as walks
+                  -- The midnight before may be a window of the day before by now.
+                  where w.stream_id = d.stream_id and (w.day = d.day or w.midnight = d.day - 1) and k.day = d.day and k.shown <> 'no'), '{}') as walks
   from daywalk.windows d
  where d.kind = 'day'
    and not exists (select from daywalk.unfinished_days u where u.stream_id = d.stream_id and u.day = d.day);

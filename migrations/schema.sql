@@ -3696,12 +3696,15 @@ create view daywalk.day_errors as
            FROM daywalk.windows
           WHERE windows.last_error IS NOT NULL
         UNION ALL
-         SELECT windows.stream_id,
-            unnest(ARRAY[windows.midnight, windows.midnight + 1]) AS unnest,
-            windows.last_error,
-            windows.last_failed_at
-           FROM daywalk.windows
-          WHERE windows.last_error IS NOT NULL AND windows.midnight IS NOT NULL) errors
+         SELECT w.stream_id,
+            side.day,
+            w.last_error,
+            w.last_failed_at
+           FROM daywalk.windows w
+             CROSS JOIN LATERAL unnest(ARRAY[w.midnight, w.midnight + 1]) side(day)
+          WHERE w.last_error IS NOT NULL AND w.midnight IS NOT NULL AND side.day <> w.day AND NOT (EXISTS ( SELECT
+                   FROM daywalk.prunings g
+                  WHERE g.stream_id = w.stream_id AND g.day = side.day AND g.what = 'day'::text))) errors
   ORDER BY stream_id, day, last_failed_at DESC;
 
 create view daywalk.events as
@@ -3915,7 +3918,7 @@ create view daywalk.shown_days as
     COALESCE(( SELECT array_agg(k.walk_id ORDER BY k.walk_id) AS array_agg
            FROM daywalk.windows w
              JOIN daywalk.walks k ON k.window_id = w.window_id
-          WHERE w.stream_id = d.stream_id AND w.day = d.day AND k.shown <> 'no'::text), '{}'::bigint[]) AS walks
+          WHERE w.stream_id = d.stream_id AND (w.day = d.day OR w.midnight = (d.day - 1)) AND k.day = d.day AND k.shown <> 'no'::text), '{}'::bigint[]) AS walks
    FROM daywalk.windows d
   WHERE kind = 'day'::text AND NOT (EXISTS ( SELECT
            FROM daywalk.unfinished_days u
@@ -4042,12 +4045,15 @@ create view daywalk.unfinished_days as
           WHERE w.state = ANY (ARRAY['pending'::text, 'failed'::text, 'split'::text])
         UNION ALL
          SELECT w.stream_id,
-            unnest(ARRAY[w.midnight, w.midnight + 1]) AS unnest,
+            side.day,
             w.state,
             w.lease_expires,
             w.due_at
            FROM daywalk.windows w
-          WHERE (w.state = ANY (ARRAY['pending'::text, 'failed'::text])) AND w.midnight IS NOT NULL) u
+             CROSS JOIN LATERAL unnest(ARRAY[w.midnight, w.midnight + 1]) side(day)
+          WHERE (w.state = ANY (ARRAY['pending'::text, 'failed'::text])) AND w.midnight IS NOT NULL AND side.day <> w.day AND NOT (EXISTS ( SELECT
+                   FROM daywalk.prunings g
+                  WHERE g.stream_id = w.stream_id AND g.day = side.day AND g.what = 'day'::text))) u
   WHERE (EXISTS ( SELECT
            FROM daywalk.windows d
           WHERE d.stream_id = u.stream_id AND d.day = u.day AND d.kind = 'day'::text))

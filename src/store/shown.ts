@@ -1,10 +1,13 @@
 /** What readers see, as conditions in SQL: which walks of a day are shown, and which days are kept. Records: daywalk.shown_records. */
 
-/** An array of the walks of a day that are shown, in order; both arguments are SQL. */
+/**
+ * An array of the walks of a day that are shown, in order; both arguments are SQL. The midnight before it may be a window of the
+ * day before by now, which was planned later.
+ */
 export const shownWalks = (streamId: string, day: string): string =>
   `array(select k.walk_id from daywalk.windows w
-                  join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no'
-                 where w.stream_id = ${streamId} and w.day = ${day} order by k.walk_id)`;
+                  join daywalk.walks k on k.window_id = w.window_id and k.day = ${day} and k.shown <> 'no'
+                 where w.stream_id = ${streamId} and (w.day = ${day} or w.midnight = ${day} - 1) order by k.walk_id)`;
 
 /** A condition: the day was complete, and is not kept here any more; both arguments are SQL. */
 export const isPruned = (streamId: string, day: string): string =>

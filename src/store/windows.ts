@@ -2,7 +2,7 @@
 import type { Day, DayRange, Purpose, Window, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
-import { isPruned, isRetired } from './shown.ts';
+import { isPruned, isRetired, isTiered } from './shown.ts';
 
 /** Days of a stream, one after the other, that have a window each. */
 export interface KnownSpan extends DayRange {
@@ -93,10 +93,12 @@ export async function planWindows(
   );
   const rows = await database.persist<{ kind: WindowKind }>(
     // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them. The one before a day
-    // is a window of that day where nobody had planned the day before; where it was pruned with it, it is asked anew now.
+    // is a window of that day where nobody had planned the day before; where it was pruned with it, it is asked anew now. What it showed of
+    // a day that moved stands in the file of that day, and stays there.
     `with anew as (
        update daywalk.windows cut set day = cut.midnight, state = 'pending', proof = null, due_at = null
-        where cut.stream_id = $1 and cut.midnight = any ($3::date[]) and cut.day > cut.midnight and ${isPruned('cut.stream_id', 'cut.day')}
+        where cut.stream_id = $1 and cut.midnight = any ($3::date[]) and cut.day > cut.midnight
+          and ${isPruned('cut.stream_id', 'cut.day')} and not ${isTiered('cut.stream_id', 'cut.day')}
      )
      insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
      select $1, $2, kind, day, from_time, to_time, case kind when 'day' then clock_timestamp() end

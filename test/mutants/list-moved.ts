@@ -2,6 +2,7 @@
 import { type Mutant, mutant } from './mutant.ts';
 
 const MOVING = ['test/tier/moving.test.ts'];
+const ROOMS = ['test/store/where-rooms-meet.test.ts'];
 const PRUNINGS = ['test/retention/prunings.test.ts'];
 
 export const MOVED_MUTANTS: readonly Mutant[] = [
@@ -39,5 +40,26 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
     "if replaced <> '{}' then",
     'if false then',
     PRUNINGS,
+  ),
+  mutant(
+    'what a midnight added to a day that moved is added to the day before, too',
+    'src/store/windows.ts',
+    / and not \$\{isTiered\('cut\.stream_id', 'cut\.day'\)\}/,
+    '',
+    MOVING,
+  ),
+  mutant(
+    'a midnight that is not its own makes a pruned day unfinished',
+    'migrations/0004_views.sql',
+    "w.midnight is not null and side.day <> w.day\n           and not exists (select from daywalk.prunings g where g.stream_id = w.stream_id and g.day = side.day and g.what = 'day')) as u",
+    'w.midnight is not null) as u',
+    ROOMS,
+  ),
+  mutant(
+    'what a midnight showed of a pruned day counts for the day before it',
+    'migrations/0005_ledger.sql',
+    " and k.day = d.day and k.shown <> 'no'), '{}')",
+    " and k.shown <> 'no'), '{}')",
+    ROOMS,
   ),
 ];

@@ -119,8 +119,8 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day is complete without the cut before it',
     VIEWS,
-    "where w.state in ('pending', 'failed') and w.midnight is not null) as u",
-    'where false) as u',
+    "where w.state in ('pending', 'failed') and w.midnight is not null and side.day <> w.day",
+    'where false',
     CUTS,
   ),
   mutant(

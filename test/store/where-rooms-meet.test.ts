@@ -1,7 +1,7 @@
 /** Where two rooms meet: an identity that is set later, midnights of days that are away, the midnight before all days, clocks that jump. */
 import { describe, expect, it } from 'vitest';
 import { listArchivedDays } from '../../src/files/rows.ts';
-import { appendToLedger } from '../../src/ledger/rows.ts';
+import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { noteLooked } from '../../src/store/leases.ts';
@@ -123,6 +123,44 @@ describe('the midnight of a day that is away', () => {
         [NEXT_DAY],
       ),
     ).toEqual([]);
+  });
+
+  it('says nothing of that day, and what it showed stays that of the day', async () => {
+    const streamId = await planDays(database, [NEXT_DAY]);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);
+    for (const end of [NEXT_DAY, DAY])
+      await proveCutOf(
+        database,
+        await windowOf(database, streamId, end, 'cut'),
+        end === DAY ? { across: textsOf([2]), before: [], after: [] } : null,
+        { records: end === DAY ? 1 : 0, removed: 0 },
+      );
+    await prune(NEXT_DAY);
+    await planDays(database, [DAY]);
+    await server.query(
+      `update daywalk.windows set state = 'failed', last_error = 'no answer', last_failed_at = clock_timestamp() where day = $1`,
+      [DAY],
+    );
+    const states = () =>
+      server.query(
+        `select day::text, state, last_error from daywalk.coverage where day between $1 and $2 order by day`,
+        [DAY, NEXT_DAY],
+      );
+    expect(await states()).toEqual([
+      { day: DAY, state: 'failed', last_error: 'no answer' },
+      { day: NEXT_DAY, state: 'pruned', last_error: null },
+    ]);
+    await server.query(`update daywalk.windows set state = 'pending' where day = $1`, [DAY]);
+    await publishNext(database, streamId, [[1]]);
+    await appendToLedger(database, { streamId, day: DAY });
+    expect(await shown()).toEqual(['05 {"id": 1}']);
+    expect(
+      await server.query(
+        'select l.day from daywalk.ledger l join daywalk.walks k on k.walk_id = any (l.walks) where k.day <> l.day',
+      ),
+    ).toEqual([]);
+    expect(await checkLedger(database, ['events'])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
   });
 
   it('is asked when the day before it is walked later', async () => {

@@ -406,6 +406,35 @@ it('what the midnight before all days brought moves with the first of them', asy
   expect(shown.map(({ record }) => record)).toEqual([{ id: 1 }, { id: 2 }, { id: 7 }]);
 });
 
+it('what the midnight before all days brought stays in the file of the first of them when the day before is walked later', async () => {
+  await clear(server);
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2]]);
+  const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+  const across = { across: textsOf([7]), before: [], after: [] };
+  await proveCutOf(database, cut, across, { records: 1, removed: 0 });
+  await sealAll(database);
+  const parts = partsOf(database, store);
+  await moveAll(parts, ['events']);
+  await planDays(database, ['2026-03-04']);
+  expect(await server.query('select state from daywalk.coverage where day = $1', [DAY])).toEqual([
+    { state: 'tiered' },
+  ]);
+  await publishNext(database, streamId, [[6]]);
+  await sealAll(database);
+  const both = 'select daywalk.require_complete($1, $2, $3, tiered => true) as done';
+  expect(await server.query(both, ['events', '2026-03-04', DAY])).toEqual([{ done: true }]);
+  const before = await believed(server, store);
+  expect(before[`events ${DAY}`]).toHaveLength(3);
+  expect(before['events 2026-03-04']).toHaveLength(1);
+  expect(await checkLedger(database, ['events'])).toEqual([]);
+  await restoreAll(parts);
+  await expectExact({ server, store }, before);
+  await sealAll(database);
+  expect(await checkLedger(database, ['events'])).toEqual([]);
+  expect(await audit(server)).toEqual([]);
+});
+
 describe('a day that must stay', () => {
   it('because something changed since the ledger: it is told, and not in the table', async () => {
     const [row] = await server.query<{ stream_id: number }>(
