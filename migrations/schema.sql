@@ -2798,6 +2798,10 @@ AS $function$
 declare
   at constant timestamptz := clock_timestamp();
   pruned daywalk.prunings;
+  here bigint[];
+  replaced daywalk.marks[];
+  shown date[];
+  hidden date[];
 begin
   perform daywalk.lock_stream(of_stream);
   perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
@@ -2810,6 +2814,15 @@ begin
               where k.walk_id = any (pruned.walks) and (p.pages, p.records, p.bytes) <> (k.pages, k.records, k.bytes)) then
     return 'lacking';
   end if;
+  replaced := array(select mark
+                      from daywalk.marks mark
+                      join daywalk.walks k on k.walk_id = mark.walk_id
+                      join daywalk.streams s on s.stream_id = of_stream
+                     where mark.walk_id = any (pruned.walks) and mark.state = 'old'
+                       and (k.id_path is distinct from s.id_path
+                            or exists (select from daywalk.prunings g
+                                        where g.stream_id = of_stream and g.what = 'day' and g.pruning_id > pruned.pruning_id
+                                          and not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = g.day))));
   update daywalk.walks set pruning = null where pruning = pruned.pruning_id;
   delete from daywalk.tiered_days where stream_id = of_stream and day = on_day;
   delete from daywalk.prunings where pruning_id = pruned.pruning_id;
@@ -2818,10 +2831,15 @@ begin
    where s.stream_id = of_stream and w.stream_id = of_stream and w.day = on_day and w.state = 'complete'
      and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
-  -- What was gone when it moved may stand on another day by now.
-  perform daywalk.replace_gone(of_stream, array(select window_id from daywalk.windows where stream_id = of_stream and day = on_day), null, at);
+  here := array(select window_id from daywalk.windows where stream_id = of_stream and day = on_day);
+  -- What was gone when it moved may stand on another day by now, and what is gone elsewhere on this one.
+  perform daywalk.replace_gone(of_stream, here, null, at);
+  hidden := array(select d from daywalk.replace_gone(of_stream, null, here, at) as d where d <> on_day);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
+  -- What it hides as an older version may be none by what identifies its records now, or one of what was pruned meanwhile.
+  if replaced <> '{}' then shown := array(select daywalk.show_again(of_stream, replaced, at)); end if;
+  perform daywalk.note_identified(of_stream, shown, hidden, at);
   update daywalk.days set restored_at = at,
                           unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
    where stream_id = of_stream and day = on_day;

@@ -62,4 +62,11 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
     " and k.shown <> 'no'), '{}')",
     ROOMS,
   ),
+  mutant(
+    'what a wrong id_path hid stays hidden where its day was away when that was mended',
+    'migrations/0010_tier.sql',
+    "if replaced <> '{}' then",
+    'if false then',
+    MOVING,
+  ),
 ];

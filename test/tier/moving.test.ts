@@ -23,6 +23,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore, mortal } from '../support/memory-store.ts';
 import {
   endLooks,
+  letHoursPass,
   proveCutOf,
   proveTexts,
   publishNext,
@@ -433,6 +434,76 @@ it('what the midnight before all days brought stays in the file of the first of 
   await sealAll(database);
   expect(await checkLedger(database, ['events'])).toEqual([]);
   expect(await audit(server)).toEqual([]);
+});
+
+describe('a record that a day in the tier hides as an older version', () => {
+  const DAY_BEFORE = '2026-03-04';
+  const [first, second] = ['{"id": 1, "serial": 7}', '{"id": 2, "serial": 7}'] as const;
+  const identifyBy = (path: string) =>
+    planDays(database, [DAY_BEFORE, DAY], { idPath: [path], name: 'ids' });
+  const shown = async () =>
+    (
+      await server.query<{ found: string }>(
+        `select day::text || ' ' || record::text || case when gone_since is null then '' else ' gone' end as found
+           from daywalk.shown_records where stream = 'ids' order by 1`,
+      )
+    ).map(({ found }) => found);
+
+  /** Walks a day again and again until what a walk lacks is gone. */
+  async function walked(streamId: number, day: string, ...lists: (readonly string[])[]) {
+    for (const list of lists) {
+      await letHoursPass(server, 2);
+      await proveTexts(database, await windowOf(database, streamId, day), [list]);
+    }
+  }
+
+  beforeEach(() => clear(server));
+
+  it('is shown when it is back, where another id_path says that it is none', async () => {
+    const streamId = await identifyBy('serial');
+    await walked(streamId, DAY, [first], [second]);
+    await walked(streamId, DAY_BEFORE, []);
+    await sealAll(database);
+    expect(await shown()).toEqual([`${DAY} ${second}`]);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['ids']);
+    await identifyBy('id');
+    await server.query('select daywalk.identify_anew($1)', [streamId]);
+    await restoreDays(parts, await listMovedDays(database, ['ids'], null), 7, signal);
+    expect(await shown()).toEqual([`${DAY} ${first} gone`, `${DAY} ${second}`]);
+    expect(await server.query('select day from daywalk.days where lost > 0')).toEqual([]);
+    await sealAll(database);
+    expect(await checkLedger(database, ['ids'])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('is shown when it is back, where the day of the newer one was pruned meanwhile', async () => {
+    const streamId = await identifyBy('serial');
+    await walked(streamId, DAY, [first], [], []);
+    await walked(streamId, DAY_BEFORE, [second]);
+    await sealAll(database);
+    expect(await shown()).toEqual([`${DAY_BEFORE} ${second}`]);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['ids'], [DAY]);
+    const [old] = await listOldDays(database, 'day', [{ stream: 'ids', olderThanMs: 0 }]);
+    if (old === undefined) throw new Error('no day is listed');
+    expect(await markPruned(database, 'day', old)).toBe('pruned');
+    await restoreDays(parts, await listMovedDays(database, ['ids'], null), 7, signal);
+    expect(await shown()).toEqual([`${DAY} ${first} gone`]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('stays hidden, whichever of the two days is back first', async () => {
+    const streamId = await identifyBy('serial');
+    await walked(streamId, DAY, [first], [], []);
+    await walked(streamId, DAY_BEFORE, [second]);
+    await sealAll(database);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['ids']);
+    const days = await listMovedDays(database, ['ids'], null);
+    for (const day of days.reverse()) await restoreDays(parts, [day], 7, signal);
+    expect(await shown()).toEqual([`${DAY_BEFORE} ${second}`]);
+  });
 });
 
 describe('a day that must stay', () => {
