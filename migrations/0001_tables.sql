@@ -221,6 +221,8 @@ create table daywalk.tiered_days (
   events_sha256  bytea not null check (octet_length(events_sha256) = 32),
   records        bigint not null,
   records_sha256 bytea not null check (octet_length(records_sha256) = 32),
+  twins_before   bigint[],
+  twins_behind   bigint[],
   tiered_at      timestamptz not null default clock_timestamp(),
   primary key (stream_id, day)
 );
@@ -237,6 +239,8 @@ comment on column daywalk.tiered_days.events_bytes is 'Its size.';
 comment on column daywalk.tiered_days.events_sha256 is 'SHA-256 of it.';
 comment on column daywalk.tiered_days.records is 'Records in it.';
 comment on column daywalk.tiered_days.records_sha256 is 'SHA-256 of the records as lines of NDJSON, as the manifest of an export has it.';
+comment on column daywalk.tiered_days.twins_before is 'Hashes of records that the midnight before it takes away, each as often, where nobody had planned the day before: it hides them once it is walked.';
+comment on column daywalk.tiered_days.twins_behind is 'The same of the midnight at its end, for the day behind it.';
 comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
 
 create table daywalk.walks (

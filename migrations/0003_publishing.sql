@@ -526,6 +526,36 @@ begin
   select day from freed union select day from hidden;
 end $$;
 
+-- Hides of a day what the file of a day beside it shows, which moved before this one was planned: what their midnight takes away, for
+-- as long as that one is away. Returns the day, if it looks different now.
+create function daywalk.hide_moved_twins(of_stream integer, on_day date, at timestamptz) returns setof date
+language sql set search_path = pg_catalog, pg_temp as $$
+  with moved as materialized (
+    select cut.window_id as cut, twins.hashes
+      from daywalk.tiered_days t
+     cross join lateral (values (t.day - 1, t.day - 1, t.twins_before), (t.day, t.day + 1, t.twins_behind)) as twins (midnight, beside, hashes)
+      join daywalk.windows cut on cut.stream_id = of_stream and cut.midnight = twins.midnight
+     where t.stream_id = of_stream and t.day in (on_day - 1, on_day + 1) and twins.beside = on_day and twins.hashes is not null
+  ), twin as (
+    select copy.*
+      from (select moved.cut, moved.hashes, held.*,
+                   row_number() over (partition by moved.cut, held.hash order by held.hidden_by is distinct from moved.cut,
+                                      held.walk_id desc, held.page_no desc, held.position desc) as rank
+              from moved
+              join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
+             cross join lateral daywalk.held(w.window_id, moved.hashes, daywalk.ignored_now(moved.cut)) as held
+             where held.state in ('shown', 'missing') or held.hidden_by = moved.cut) as copy
+     where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
+  ), hidden as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
+    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, twin.cut
+      from twin where twin.state <> 'hidden'
+    on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
+    returning mark.day
+  )
+  select distinct day from hidden
+$$;
+
 -- Whether both days beside a midnight cut hold what it takes away, where both are shown. They need not: a record may have been
 -- edited between their walks.
 create function daywalk.is_upheld(cut bigint) returns boolean
@@ -738,6 +768,7 @@ begin
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
               where cut.stream_id = me.stream_id and cut.proof is not null
                 and cut.midnight in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
+    || array(select daywalk.hide_moved_twins(me.stream_id, me.day, at))
     || array(select daywalk.replace_gone(me.stream_id, null, family, at));
   if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,

@@ -3,16 +3,30 @@
 -- and not here. For the pages it is a pruning, and they are removed as after one. What is hidden beside the day stays hidden,
 -- because the day still shows it.
 
--- Whether a midnight of a day takes away what the day on its other side would show, too, and that one is not shown yet, or looked at
--- still: which of the two hides it, and in which version, is found out when both are here.
+-- Whether a midnight of a day takes away what the day on its other side would show, too, and that one is planned and not shown yet, or
+-- looked at still: which of the two hides it, and in which version, is found out when both are here.
 create function daywalk.waits_for_neighbour(of_stream integer, on_day date) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select exists (select from daywalk.windows cut
+                   join daywalk.windows beside on beside.stream_id = of_stream and beside.kind = 'day'
+                    and beside.day = case when cut.midnight = on_day then on_day + 1 else on_day - 1 end
                   where cut.stream_id = of_stream and cut.midnight in (on_day - 1, on_day)
                     and (cut.proof ->> 'removed')::bigint > 0
-                    and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
-                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no' and w.due_at is null
-                                       and w.day = case when cut.midnight = on_day then on_day + 1 else on_day - 1 end))
+                    and not (beside.due_at is null
+                             and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(beside.window_id)) and k.shown <> 'no')))
+$$;
+
+-- What a midnight takes away, each record as often, if the day beside it was never shown: what it hides of that day, should it
+-- be walked while the other one is in the tier, is not to be found out then.
+create function daywalk.twins_for(of_stream integer, at_midnight date, beside date) returns bigint[]
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select array_agg(taken.hash)
+    from daywalk.windows cut
+   cross join lateral daywalk.proven_counts(cut.window_id, daywalk.ignored_now(cut.window_id)) as taken
+   cross join lateral generate_series(1, -taken.correction) as copy
+   where cut.stream_id = of_stream and cut.midnight = at_midnight and (cut.proof ->> 'removed')::bigint > 0
+     and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
+                      where w.stream_id = of_stream and w.day = beside and w.kind = 'day' and k.shown <> 'no')
 $$;
 
 -- Says that a day is in the objects that described tells of (a row of daywalk.tiered_days), if it is still what was written:
@@ -21,7 +35,7 @@ $$;
 create function daywalk.mark_tiered(described jsonb, shown_walks bigint[], shown_marks bytea, going bigint[], going_pages bigint) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  moved constant daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
+  moved daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
   before daywalk.days;
   said text;
 begin
@@ -41,6 +55,8 @@ begin
     return 'changed';
   end if;
   select * into before from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day;
+  moved.twins_before := daywalk.twins_for(moved.stream_id, moved.day - 1, moved.day - 1);
+  moved.twins_behind := daywalk.twins_for(moved.stream_id, moved.day, moved.day + 1);
   insert into daywalk.tiered_days select moved.*;
   said := daywalk.mark_pruned(moved.stream_id, moved.day, 'day', shown_walks, shown_marks);
   if said = 'pruned' then

@@ -320,6 +320,8 @@ create table daywalk.tiered_days (
   events_sha256 bytea not null,
   records bigint not null,
   records_sha256 bytea not null,
+  twins_before bigint[],
+  twins_behind bigint[],
   tiered_at timestamp with time zone default clock_timestamp() not null,
   constraint tiered_days_events_sha256_check CHECK ((octet_length(events_sha256) = 32)),
   constraint tiered_days_pages_sha256_check CHECK ((octet_length(pages_sha256) = 32)),
@@ -1522,6 +1524,37 @@ AS $function$
   having sum(copies) + sum(hidden) > 0
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.hide_moved_twins(of_stream integer, on_day date, at timestamp with time zone)
+ RETURNS SETOF date
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with moved as materialized (
+    select cut.window_id as cut, twins.hashes
+      from daywalk.tiered_days t
+     cross join lateral (values (t.day - 1, t.day - 1, t.twins_before), (t.day, t.day + 1, t.twins_behind)) as twins (midnight, beside, hashes)
+      join daywalk.windows cut on cut.stream_id = of_stream and cut.midnight = twins.midnight
+     where t.stream_id = of_stream and t.day in (on_day - 1, on_day + 1) and twins.beside = on_day and twins.hashes is not null
+  ), twin as (
+    select copy.*
+      from (select moved.cut, moved.hashes, held.*,
+                   row_number() over (partition by moved.cut, held.hash order by held.hidden_by is distinct from moved.cut,
+                                      held.walk_id desc, held.page_no desc, held.position desc) as rank
+              from moved
+              join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
+             cross join lateral daywalk.held(w.window_id, moved.hashes, daywalk.ignored_now(moved.cut)) as held
+             where held.state in ('shown', 'missing') or held.hidden_by = moved.cut) as copy
+     where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
+  ), hidden as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
+    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, twin.cut
+      from twin where twin.state <> 'hidden'
+    on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
+    returning mark.day
+  )
+  select distinct day from hidden
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.hide_twins(cut bigint, at timestamp with time zone)
  RETURNS SETOF date
  LANGUAGE plpgsql
@@ -2136,7 +2169,7 @@ CREATE OR REPLACE FUNCTION daywalk.mark_tiered(described jsonb, shown_walks bigi
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  moved constant daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
+  moved daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
   before daywalk.days;
   said text;
 begin
@@ -2156,6 +2189,8 @@ begin
     return 'changed';
   end if;
   select * into before from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day;
+  moved.twins_before := daywalk.twins_for(moved.stream_id, moved.day - 1, moved.day - 1);
+  moved.twins_behind := daywalk.twins_for(moved.stream_id, moved.day, moved.day + 1);
   insert into daywalk.tiered_days select moved.*;
   said := daywalk.mark_pruned(moved.stream_id, moved.day, 'day', shown_walks, shown_marks);
   if said = 'pruned' then
@@ -3050,6 +3085,7 @@ begin
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
               where cut.stream_id = me.stream_id and cut.proof is not null
                 and cut.midnight in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
+    || array(select daywalk.hide_moved_twins(me.stream_id, me.day, at))
     || array(select daywalk.replace_gone(me.stream_id, null, family, at));
   if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
@@ -3462,6 +3498,21 @@ begin
             from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record);
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.twins_for(of_stream integer, at_midnight date, beside date)
+ RETURNS bigint[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array_agg(taken.hash)
+    from daywalk.windows cut
+   cross join lateral daywalk.proven_counts(cut.window_id, daywalk.ignored_now(cut.window_id)) as taken
+   cross join lateral generate_series(1, -taken.correction) as copy
+   where cut.stream_id = of_stream and cut.midnight = at_midnight and (cut.proof ->> 'removed')::bigint > 0
+     and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
+                      where w.stream_id = of_stream and w.day = beside and w.kind = 'day' and k.shown <> 'no')
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
  RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, first_seen timestamp with time zone, revision integer)
  LANGUAGE plpgsql
@@ -3568,11 +3619,12 @@ CREATE OR REPLACE FUNCTION daywalk.waits_for_neighbour(of_stream integer, on_day
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select exists (select from daywalk.windows cut
+                   join daywalk.windows beside on beside.stream_id = of_stream and beside.kind = 'day'
+                    and beside.day = case when cut.midnight = on_day then on_day + 1 else on_day - 1 end
                   where cut.stream_id = of_stream and cut.midnight in (on_day - 1, on_day)
                     and (cut.proof ->> 'removed')::bigint > 0
-                    and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
-                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no' and w.due_at is null
-                                       and w.day = case when cut.midnight = on_day then on_day + 1 else on_day - 1 end))
+                    and not (beside.due_at is null
+                             and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(beside.window_id)) and k.shown <> 'no')))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.walk_parts_again(target bigint, lease uuid, parts bigint[], cuts timestamp without time zone[])
@@ -4505,6 +4557,8 @@ comment on column daywalk.tiered_days.events_bytes is 'Its size.';
 comment on column daywalk.tiered_days.events_sha256 is 'SHA-256 of it.';
 comment on column daywalk.tiered_days.records is 'Records in it.';
 comment on column daywalk.tiered_days.records_sha256 is 'SHA-256 of the records as lines of NDJSON, as the manifest of an export has it.';
+comment on column daywalk.tiered_days.twins_before is 'Hashes of records that the midnight before it takes away, each as often, where nobody had planned the day before: it hides them once it is walked.';
+comment on column daywalk.tiered_days.twins_behind is 'The same of the midnight at its end, for the day behind it.';
 comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
 
 comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';

@@ -69,4 +69,11 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
     'if false then',
     MOVING,
   ),
+  mutant(
+    'a day that is planned later shows what the file of the day beside it shows, too',
+    'migrations/0003_publishing.sql',
+    '|| array(select daywalk.hide_moved_twins(me.stream_id, me.day, at))',
+    '',
+    MOVING,
+  ),
 ];

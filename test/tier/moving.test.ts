@@ -436,6 +436,42 @@ it('what the midnight before all days brought stays in the file of the first of 
   expect(await audit(server)).toEqual([]);
 });
 
+it('a day moves though nobody planned the days beside it, and those hide later what both show at midnight', async () => {
+  await clear(server);
+  const streamId = await planDays(database, [DAY]);
+  await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2, 3])]);
+  for (const [end, id] of [
+    ['2026-03-04', 1],
+    [DAY, 3],
+  ] as const) {
+    const both = { across: textsOf([id]), before: textsOf([id]), after: textsOf([id]) };
+    const cut = await windowOf(database, streamId, end, 'cut');
+    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+  }
+  await sealAll(database);
+  const parts = partsOf(database, store);
+  expect((await moveAll(parts, ['events'])).kept).toEqual([]);
+  await planDays(database, ['2026-03-04', DAYS[1]]);
+  await publishNext(database, streamId, [[0, 1]]);
+  await publishNext(database, streamId, [[3, 4]]);
+  await sealAll(database);
+  const shown = async () =>
+    (
+      await server.query<{ found: string }>(
+        `select to_char(day, 'DD') || ' ' || (record ->> 'id') as found from daywalk.events order by 1`,
+      )
+    ).map(({ found }) => found);
+  expect(await shown()).toEqual(['04 0', '06 4']);
+  expect(await checkLedger(database, ['events'])).toEqual([]);
+  expect(await audit(server)).toEqual([]);
+  await moveAll(parts, ['events']);
+  await restoreAll(parts);
+  expect(await shown()).toEqual(['04 0', '04 1', '05 2', '05 3', '06 4']);
+  await sealAll(database);
+  expect(await checkLedger(database, ['events'])).toEqual([]);
+  expect(await audit(server)).toEqual([]);
+});
+
 describe('a record that a day in the tier hides as an older version', () => {
   const DAY_BEFORE = '2026-03-04';
   const [first, second] = ['{"id": 1, "serial": 7}', '{"id": 2, "serial": 7}'] as const;
