@@ -214,34 +214,49 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    group by by_role.id_hash having sum(case when by_role.role in ('before', 'after') then -by_role.copies else by_role.copies end) > 0
 $$;
 
+-- How often a midnight cut finds each record now, and found it at most: across, before it and behind it.
+create function daywalk.found_at(cut bigint, under text[])
+returns table (hash bigint, across bigint, before bigint, behind bigint, most_across bigint, most_before bigint, most_behind bigint)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with newest as materialized (
+    select k.walk_id, k.role, k.ignored, k.records_path, k.united from daywalk.proven_walks(cut) as k
+  ), walk as materialized (
+    select n.*, true as is_newest from newest n
+     union all
+    select k.walk_id, k.role, k.ignored, k.records_path, k.proof ? 'unites', false
+      from daywalk.walks k
+     where k.window_id = cut and k.outcome = 'proven' and k.pruning is null and k.walk_id not in (select n.walk_id from newest n)
+  )
+  select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0), coalesce(max(copies) filter (where role = 'before' and is_newest), 0),
+         coalesce(max(copies) filter (where role = 'after' and is_newest), 0), coalesce(max(copies) filter (where role = 'across'), 0),
+         coalesce(max(copies) filter (where role = 'before'), 0), coalesce(max(copies) filter (where role = 'after'), 0)
+    from (select h.hash, k.role, k.is_newest, count(*) as copies
+            from walk k
+           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+           cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
+           group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
+   group by hash
+$$;
+
 -- How often a midnight cut finds these records across now, and did at most; and the walks by which the days beside it hold
--- them, for each copy.
+-- them, for each copy but those that it takes away.
 create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, most bigint, walks bigint[])
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  with across as (
-    select found.hash, max(found.copies) filter (where found.is_newest) as copies, max(found.copies) as most
-      from (select h.hash, newest.it as is_newest, count(*) as copies
-              from daywalk.windows me
-              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null
-             cross join lateral (select k.walk_id = (me.proof ->> 'across')::bigint
-                                        or k.role = 'across' and coalesce(me.proof -> 'unites' @> to_jsonb(k.walk_id), false) as it) as newest
-             cross join lateral daywalk.pages_of(array[k.walk_id]) as p
-             cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-             where me.window_id = cut and (k.shown <> 'no' or newest.it)
-             -- Of a union, whose order did not hold from page to page, copies are those of a page.
-             group by h.hash, k.walk_id, newest.it,
-                      case when exists (select from daywalk.walks other where other.window_id = cut and other.role = 'across'
-                                                and me.proof -> 'unites' @> to_jsonb(other.walk_id)) then p.page_no end) as found
-     group by found.hash
+  with found as (
+    select f.* from daywalk.windows me cross join lateral daywalk.found_at(me.window_id, under) as f
+     where me.window_id = cut and me.midnight is not null
   ), beside as (
-    select held.hash, array_agg(held.walk_id) as walks
+    select held.hash, array_agg(held.walk_id order by held.walk_id desc) filter (where held.state <> 'hidden') as walks,
+           count(*) filter (where held.state = 'hidden') as hidden
       from daywalk.windows me
       join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
-     where me.window_id = cut and held.state in ('shown', 'missing')
+     where me.window_id = cut and (held.state in ('shown', 'missing') or held.hidden_by = cut)
      group by held.hash
   )
-  select hash, coalesce(across.copies, 0), coalesce(across.most, 0), beside.walks from beside left join across using (hash)
+  select hash, coalesce(found.across, 0), coalesce(found.most_across, 0),
+         coalesce(beside.walks[:cardinality(beside.walks) - greatest(coalesce(found.before + found.behind - found.across, 0) - beside.hidden, 0)], '{}')
+    from beside left join found using (hash)
 $$;
 
 -- The identities that stand more than once in one of these walks: of such records none is an older version of another.
@@ -298,16 +313,18 @@ begin
     select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
     -- What the cut finds across and does not hold any more: the days beside it must hold as many, and as it ever found.
-    select b.hash, b.walks, case when cardinality(b.walks) >= b.most - want.wanted then b.across - want.wanted else 0 end as copies
+    select b.hash, b.walks, case when cardinality(b.walks) >= b.most - want.wanted then b.across - want.wanted else 0 end as copies,
+           cardinality(b.walks) + had.copies - b.most as spare
       from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
       join want on want.hash = b.hash
+      join (select distinct l.hash, l.copies from lacked l) as had on had.hash = b.hash
   ), judged as materialized (
     select l.*,
            case when l.state = 'hidden' or l.twin then 'hide'
                 when known.id_hash is not null then 'old'
                 when l.newest <= passed.copies then 'drop'
                 -- It may not be asked across any more: the days have come to show it since.
-                when l.newest <= (select count(*) from unnest(passed.walks) as later where later > l.walk_id) then 'drop'
+                when l.newest <= least(passed.spare, (select count(*) from unnest(passed.walks) as later where later > l.walk_id)) then 'drop'
                 when l.state = 'shown' then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
@@ -476,40 +493,83 @@ begin
                   where w.stream_id = of_stream and w.day = on_day and w.kind = 'day');
 end $$;
 
--- Hides of the day behind a midnight cut what both days show of one record, while both are shown; and takes that back
--- where it does not hold any more. Returns the days that look different now.
+-- Hides of the day behind a midnight cut what both days show of one record, as long as the day before shows it, be it gone; and takes
+-- that back where it does not hold any more. An API may come to compare edges otherwise, so that another one of the two days and
+-- their cut shows a record: of a day that lacks it now it is hidden, where it stands more often than it was ever found
+-- across the cut. Returns the days that look different now.
 create function daywalk.hide_twins(cut bigint, at timestamptz) returns setof date
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   under text[];
   me daywalk.windows;
-  before bigint;
-  behind bigint;
-  hashes bigint[];
+  day_before bigint;
+  day_behind bigint;
 begin
   select * into strict me from daywalk.windows where window_id = cut;
-  if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
+  if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut)
+     and not exists (select from daywalk.windows w
+                       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+                       join daywalk.marks mark on mark.walk_id = k.walk_id and mark.state in ('missing', 'gone')
+                      where w.stream_id = me.stream_id and w.day in (me.midnight, me.midnight + 1)) then return; end if;
   -- A day that moved still shows its records, elsewhere: what is hidden beside it stays so.
   if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.midnight, me.midnight + 1)) then return; end if;
-  select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into before, behind
+  select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into day_before, day_behind
     from daywalk.windows w
    where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1) and daywalk.is_shown(me.stream_id, w.day);
   under := daywalk.ignored_now(cut);
-  select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
-  with beside as materialized (
-    select held.hash, count(*) as copies from daywalk.held(before, hashes, under) as held
-     -- What another cut hid of it is shown by the day before that.
-     where held.state in ('shown', 'missing') or held.hidden_by is not null group by held.hash
+  with found as materialized (
+    select f.* from daywalk.found_at(cut, under) as f where day_before is not null and day_behind is not null
+  ), copy as materialized (
+    select beside.side, held.*
+      from (values ('before', day_before), ('behind', day_behind), ('cut', cut)) as beside (side, window_id)
+     cross join lateral daywalk.held(beside.window_id, array(select found.hash from found), under) as held
+  ), seen as materialized (
+    select copy.*, copy.state in ('shown', 'missing', 'gone') as visible, copy.state in ('missing', 'gone') as lacked from copy
+  ), counted as materialized (
+    select found.*, stands.*,
+           least(stands.visible_before, found.most_before)
+           -- What is hidden behind the cut and found there alone will be seen.
+           + least(stands.visible_behind
+                   + least(stands.hidden_behind,
+                           greatest(least(found.behind, found.across - found.before) - (stands.visible_behind - stands.lacked_behind), 0)),
+                   found.most_behind)
+           + stands.visible_cut - found.most_across as surplus
+      from found
+      join (select seen.hash as of_hash, count(*) filter (where seen.visible and seen.side = 'before') as visible_before,
+                   count(*) filter (where seen.visible and seen.side = 'behind') as visible_behind,
+                   count(*) filter (where seen.visible and seen.side = 'cut') as visible_cut,
+                   count(*) filter (where seen.lacked and seen.side = 'before') as lacked_before,
+                   count(*) filter (where seen.lacked and seen.side = 'behind') as lacked_behind,
+                   count(*) filter (where seen.lacked and seen.side = 'cut') as lacked_cut,
+                   count(*) filter (where seen.hidden_by = cut) as hidden_behind,
+                   -- What another cut hid of it is shown by the day before that.
+                   count(*) filter (where seen.side = 'before' and (seen.visible or seen.hidden_by is not null)) as held_before
+              from seen group by seen.hash) as stands on stands.of_hash = found.hash
+  ), given_by_cut as materialized (
+    select c.*, greatest(least(c.lacked_cut, c.surplus), 0) as from_cut from counted c
+  ), given_behind as materialized (
+    select g.*, greatest(least(g.lacked_behind, g.most_behind - g.behind, g.surplus - g.from_cut), 0) as from_behind from given_by_cut g
+  ), given as materialized (
+    select g.*, greatest(least(g.lacked_before, g.most_before - g.before, g.surplus - g.from_cut - g.from_behind), 0) as from_before from given_behind g
+  ), given_up as materialized (
+    select one.walk_id, one.page_no, one.position, one.day, one.first_seen, one.revision
+      from (select seen.*, row_number() over (partition by seen.hash, seen.side order by seen.walk_id, seen.page_no, seen.position) as rank
+              from seen where seen.lacked) as one
+      join given on given.hash = one.hash
+     where one.rank <= case one.side when 'before' then given.from_before when 'behind' then given.from_behind else given.from_cut end
   ), twin as materialized (
-    select copy.*
-      from (select held.*, row_number() over (partition by held.hash order by held.hidden_by is distinct from cut,
-                                              held.walk_id desc, held.page_no desc, held.position desc) as rank
-              from daywalk.held(behind, hashes, under) as held
-             where held.state in ('shown', 'missing') or held.hidden_by = cut) as copy
-      join daywalk.proven_counts(cut, under) as surplus on surplus.hash = copy.hash
-      join beside on beside.hash = copy.hash
-     where copy.rank <= least(-surplus.correction, beside.copies)
+    select one.*
+      from (select seen.*, row_number() over (partition by seen.hash order by seen.hidden_by is distinct from cut,
+                                              seen.walk_id desc, seen.page_no desc, seen.position desc) as rank
+              from seen
+             where seen.side = 'behind' and (seen.state in ('shown', 'missing') or seen.hidden_by = cut)
+               and not exists (select from given_up g where g.walk_id = seen.walk_id and g.page_no = seen.page_no and g.position = seen.position)) as one
+      join given on given.hash = one.hash
+     where one.rank <= least(greatest(given.before + given.behind - given.across, 0)
+                             -- What the source has no more stays as it was.
+                             + case when one.hidden_by = cut then greatest(given.held_before - given.from_before - given.across, 0) else 0 end,
+                             given.held_before - given.from_before)
   ), freed as (
     update daywalk.marks mark set state = 'shown', since = at, hidden_by = null
       from daywalk.walks k
@@ -520,6 +580,8 @@ begin
     insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
     select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, cut
       from twin where twin.state <> 'hidden'
+     union all
+    select g.walk_id, g.page_no, g.position, g.day, 'hidden', at, g.first_seen, g.revision, null from given_up g
     on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
     returning mark.day
   )

@@ -288,6 +288,120 @@ describe('a cut that is asked again', () => {
   });
 });
 
+describe('what both days or none show of a midnight', () => {
+  const ORDERS = [
+    ['day', 'nextDay', 'cut'],
+    ['nextDay', 'day', 'cut'],
+    ['cut', 'day', 'nextDay'],
+    ['cut', 'nextDay', 'day'],
+    ['day', 'cut', 'nextDay'],
+    ['nextDay', 'cut', 'day'],
+  ] as const;
+
+  it.each(ORDERS)('and the source deletes is gone once: %s, %s, %s', async (...order) => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1, 2]);
+    await nextDay([2, 3]);
+    await ask([2], [2], [2], { removed: 1 });
+    const steps = {
+      day: () => day([1]),
+      nextDay: () => nextDay([3]),
+      cut: () => ask([], [], []),
+    };
+    for (let time = 0; time < 3; time += 1) {
+      await letHoursPass(database, 2);
+      for (const step of order) {
+        await steps[step]();
+        // Never twice, not even for an hour.
+        expect((await shown()).filter((found) => found.includes(':2'))).toHaveLength(1);
+      }
+    }
+    expect(await shown()).toEqual(['05:1', '05:2 gone', '06:3']);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('and of which the source deletes one of two is gone once', async () => {
+    for (const order of ORDERS) {
+      await clear(server);
+      const { day, nextDay, ask } = await twoDays();
+      await day([1, 2, 2]);
+      await nextDay([2, 2, 3]);
+      await ask([2, 2], [2, 2], [2, 2], { removed: 2 });
+      const steps = {
+        day: () => day([1, 2]),
+        nextDay: () => nextDay([2, 3]),
+        cut: () => ask([2], [2], [2], { removed: 1 }),
+      };
+      for (let time = 0; time < 3; time += 1) {
+        await letHoursPass(database, 2);
+        for (const step of order) await steps[step]();
+      }
+      expect(await shown()).toEqual(['05:1', '05:2', '05:2 gone', '06:3']);
+      expect(await audit(server)).toEqual([]);
+    }
+  });
+
+  /** 2 happened in the last fraction of the day, 3 in the first of the next: what is shown, as edges are compared. */
+  const compared = ({ day, nextDay, ask }: Awaited<ReturnType<typeof twoDays>>) => ({
+    padded: {
+      day: () => day([1, 2, 3]),
+      nextDay: () => nextDay([2, 3, 4]),
+      cut: () => ask([2, 3], [2, 3], [2, 3], { removed: 2 }),
+    },
+    'by seconds': {
+      day: () => day([1, 2]),
+      nextDay: () => nextDay([3, 4]),
+      cut: () => ask([2, 3], [2], [3]),
+    },
+    'with fractions': {
+      day: () => day([1]),
+      nextDay: () => nextDay([3, 4]),
+      cut: () => ask([2, 3], [], [3], { records: 1 }),
+    },
+  });
+
+  it.each(ORDERS)(
+    'stays once, and is not gone, where edges come to be compared otherwise: %s, %s, %s',
+    async (...order) => {
+      for (const kinds of [
+        ['padded', 'with fractions', 'by seconds', 'padded', 'by seconds'],
+        ['with fractions', 'padded', 'by seconds', 'with fractions', 'padded'],
+      ] as const) {
+        await clear(server);
+        const two = await twoDays();
+        const steps = compared(two);
+        for (const kind of kinds) {
+          // The cut is due once more when a day beside it was found otherwise.
+          for (let time = 0; time < 2; time += 1) {
+            await letHoursPass(database, 2);
+            for (const step of [...order, 'cut'] as const) await steps[kind][step]();
+          }
+          const found = await shown();
+          expect(found.map((one) => one.slice(3))).toEqual(['1', '2', '3', '4']);
+        }
+        expect(
+          await server.query('select day from daywalk.days where gone > 0 or lost > 0'),
+        ).toEqual([]);
+        expect(await audit(server)).toEqual([]);
+      }
+    },
+  );
+
+  it('and a day has the like of elsewhere stays gone from there, whatever its neighbour shows', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1, 2]);
+    await nextDay([2, 3]);
+    // That of the day stands far from midnight.
+    await ask([2], [], [2]);
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await day([1]);
+      await ask([2], [], [2]);
+    }
+    expect(await shown()).toEqual(['05:1', '05:2 gone', '06:2', '06:3']);
+  });
+});
+
 describe('proving a cut', () => {
   it('may be repeated, and is refused to whoever lost the lease', async () => {
     const { cut } = await twoDays();
