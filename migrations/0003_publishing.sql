@@ -502,8 +502,6 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   under text[];
   me daywalk.windows;
-  day_before bigint;
-  day_behind bigint;
 begin
   select * into strict me from daywalk.windows where window_id = cut;
   if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut)
@@ -513,24 +511,23 @@ begin
                       where w.stream_id = me.stream_id and w.day in (me.midnight, me.midnight + 1)) then return; end if;
   -- A day that moved still shows its records, elsewhere: what is hidden beside it stays so.
   if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.midnight, me.midnight + 1)) then return; end if;
-  select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into day_before, day_behind
-    from daywalk.windows w
-   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1) and daywalk.is_shown(me.stream_id, w.day);
   under := daywalk.ignored_now(cut);
   return query
   with found as materialized (
-    select f.* from daywalk.found_at(cut, under) as f where day_before is not null and day_behind is not null
+    select f.* from daywalk.found_at(cut, under) as f
   ), copy as materialized (
-    select beside.side, held.*
-      from (values ('before', day_before), ('behind', day_behind), ('cut', cut)) as beside (side, window_id)
-     cross join lateral daywalk.held(beside.window_id, array(select found.hash from found), under) as held
+    select case when w.window_id = cut then 'cut' when w.day = me.midnight then 'before' else 'behind' end as side, held.*
+      from daywalk.windows w
+     cross join lateral daywalk.held(w.window_id, array(select found.hash from found), under) as held
+     where w.window_id = cut or (w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1))
   ), seen as materialized (
     select copy.*, copy.state in ('shown', 'missing', 'gone') as visible, copy.state in ('missing', 'gone') as lacked from copy
   ), counted as materialized (
     select found.*, stands.*,
            least(stands.visible_before, found.most_before)
-           -- What is hidden behind the cut and found there alone will be seen.
+           -- What is to be hidden now is seen no more, and what is hidden behind the cut and found there alone will be.
            + least(stands.visible_behind
+                   - least(greatest(least(found.before + found.behind - found.across, stands.held_before) - stands.hidden_behind, 0), stands.visible_behind)
                    + least(stands.hidden_behind,
                            greatest(least(found.behind, found.across - found.before) - (stands.visible_behind - stands.lacked_behind), 0)),
                    found.most_behind)

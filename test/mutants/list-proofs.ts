@@ -279,8 +279,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'what lasts for days is shown by each other day',
     'migrations/0003_publishing.sql',
-    "where held.state in ('shown', 'missing') or held.hidden_by is not null group by held.hash",
-    "where held.state in ('shown', 'missing') group by held.hash",
+    '(seen.visible or seen.hidden_by is not null)) as held_before',
+    'seen.visible) as held_before',
     ['test/walk/long-events.test.ts'],
   ),
   mutant(

@@ -98,8 +98,8 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'what both days show of a record at midnight is shown twice',
     PUBLISHING,
-    'where copy.rank <= least(-surplus.correction, beside.copies)',
-    'where copy.rank < 0 * least(-surplus.correction, beside.copies)',
+    'where one.rank <= least(greatest(given.before + given.behind - given.across, 0)',
+    'where one.rank <= least(0 * greatest(given.before + given.behind - given.across, 0)',
     CUTS,
   ),
   mutant(
@@ -107,6 +107,34 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
     PUBLISHING,
     'where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null',
     'where mark.hidden_by < 0 and k.walk_id = mark.walk_id and k.pruning is null',
+    CUTS,
+  ),
+  mutant(
+    'what both days showed of a midnight is gone twice once its source deleted it',
+    PUBLISHING,
+    'greatest(given.held_before - given.from_before - given.across, 0) else 0 end',
+    '0 else 0 end',
+    CUTS,
+  ),
+  mutant(
+    'what another day shows since edges are compared otherwise is gone as well',
+    PUBLISHING,
+    'g.most_before - g.before, g.surplus - g.from_cut - g.from_behind), 0) as from_before',
+    'g.most_before - g.before, 0), 0) as from_before',
+    CUTS,
+  ),
+  mutant(
+    'what stands for another copy of a cut is counted again each time that it is asked',
+    PUBLISHING,
+    'least(passed.spare, (select count(*)',
+    'least(9, (select count(*)',
+    CUTS,
+  ),
+  mutant(
+    'two days that show one record hold two copies of what a cut lacks',
+    PUBLISHING,
+    'greatest(coalesce(found.before + found.behind - found.across, 0) - beside.hidden, 0)',
+    '0',
     CUTS,
   ),
   mutant(

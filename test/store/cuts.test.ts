@@ -218,6 +218,25 @@ describe('a cut that is asked again', () => {
     expect(await shown()).toEqual(['05:1', '05:3 gone', '06:3', '06:4']);
   });
 
+  it('hands over one of two where the source lost the other, however often it is asked', async () => {
+    for (const padded of [false, true]) {
+      await clear(server);
+      const { day, nextDay, ask } = await twoDays();
+      await day([1]);
+      await nextDay([4]);
+      await ask([3, 3], [], [], { records: 2 });
+      // Windows are compared otherwise from then on.
+      await day([1, 3]);
+      await nextDay(padded ? [3, 4] : [4]);
+      for (let time = 0; time < 3; time += 1) {
+        await letHoursPass(database, 2);
+        await ask([3], [3], padded ? [3] : [], { removed: padded ? 1 : 0 });
+      }
+      expect(await shown()).toEqual(['05:1', '05:3', '05:3 gone', '06:4']);
+      expect(await audit(server)).toEqual([]);
+    }
+  });
+
   it('keeps what no day shows yet, though its neighbours are said to', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1]);
@@ -386,6 +405,26 @@ describe('what both days or none show of a midnight', () => {
       }
     },
   );
+
+  it('stays once at the midnight before the first day, too', async () => {
+    const streamId = await planDays(database, [DAY]);
+    const day = await windowOf(database, streamId, DAY);
+    const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+    const [own, none] = [textsOf([1]), textsOf([])];
+    await proveTexts(database, day, [textsOf([1, 2])]);
+    await proveCutOf(database, cut, { across: own, before: own, after: own });
+    for (let time = 0; time < 3; time += 1) {
+      await letHoursPass(database, 2);
+      await proveTexts(database, day, [textsOf([2])]);
+      await proveCutOf(
+        database,
+        cut,
+        { across: own, before: none, after: none },
+        { records: 1, removed: 0 },
+      );
+    }
+    expect(await shown()).toEqual(['05:1', '05:2']);
+  });
 
   it('and a day has the like of elsewhere stays gone from there, whatever its neighbour shows', async () => {
     const { day, nextDay, ask } = await twoDays();
