@@ -430,7 +430,7 @@ describe('a source that answers what is too old for it with the last day', () =>
     const options = { streams: [stream], since: oldest, settleMs: SETTLE_MS, pageLength: 30 };
     await backfill(
       exporterParts({ database: sharedDatabase(server), source }),
-      { ...OPTIONS, ...options },
+      { ...OPTIONS, ...options, concurrency: 1 },
       { from: oldest, to, newestFirst: false },
       new AbortController().signal,
     );
