@@ -101,7 +101,8 @@ export async function refuseOtherDays(
   const { clock, database, knowledge, timeZone } = context;
   if (kind !== 'day' || stored === 0) return;
   const today = dayAt(clock.now(), timeZone);
-  const length = knowledge.pageLength(context.pageLength);
+  // Half a page will do, and is none that is asked for when a day is walked.
+  const length = Math.ceil(knowledge.pageLength(context.pageLength) / 2);
   const ask = async (other: Day) =>
     (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
   const same =
@@ -122,7 +123,7 @@ export async function refuseOtherDays(
 /** The newest days are too old for no source. */
 const NEWEST_DAYS = 2;
 
-/** The day behind an old one of which no neighbour is proven, where it shows half of its first page, both asked now. */
+/** The day behind an old one of which no neighbour is proven, where it shows half of what it does, both asked now. */
 async function findSameBeside(
   { database, knowledge }: WindowContext,
   day: Day,
