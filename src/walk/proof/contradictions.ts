@@ -3,7 +3,6 @@ import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { findSameDay, isBesideProven } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
@@ -95,10 +94,10 @@ const NO_DAYS = [7, -3_650];
  */
 export async function refuseOtherDays(
   context: WindowContext,
-  { kind, day }: LeasedWindow,
   { walkId, stored }: WalkToPublish,
 ): Promise<void> {
   const { clock, database, knowledge, timeZone } = context;
+  const { kind, day } = context.window;
   if (kind !== 'day' || stored === 0) return;
   const today = dayAt(clock.now(), timeZone);
   // Half a page will do, and is none that is asked for when a day is walked.

@@ -54,7 +54,7 @@ async function publishInTurn(
     throw error;
   };
   try {
-    await refuseOtherDays(context, window, walk);
+    await refuseOtherDays(context, walk);
   } catch (error) {
     await refuse(error, { outcome: 'failed', end: null });
   }
