@@ -28,22 +28,6 @@ export async function isRepeated(database: Database, walkId: number): Promise<bo
   return rows.length > 0;
 }
 
-/**
- * Whether a window is a part of one whose list moved under a walk: its pages may fit each other, and be of two orders all the same,
- * and a record that came twice need not show it, where its text has changed with its row.
- */
-export function isOfMoved(database: Database, windowId: number): Promise<boolean> {
-  return database.value(
-    `with recursive above (window_id) as (
-       select split_from from daywalk.windows where window_id = $1
-       union all
-       select w.split_from from above join daywalk.windows w using (window_id)
-     )
-     select exists (select from above join daywalk.walks using (window_id) where outcome = 'shifted')`,
-    [windowId],
-  );
-}
-
 /** Whether two parts hold the same records, each as often. */
 export async function walksAgree(database: Database, one: Part, other: Part): Promise<boolean> {
   const { more, less } = await compareSums(database, [one], [other]);
@@ -199,14 +183,5 @@ export function findSameDay(database: Database, streamId: number, day: Day, walk
             >= greatest(1, least(mine.records, page.records) / 2.0)
       limit 1`,
     [streamId, day, walkId],
-  );
-}
-
-/** Whether the day before or behind is proven, be it empty. */
-export function isBesideProven(database: Database, streamId: number, day: Day): Promise<boolean> {
-  return database.value(
-    `select exists (select from daywalk.windows
-                     where stream_id = $1 and day in ($2::date - 1, $2::date + 1) and kind = 'day' and proof is not null)`,
-    [streamId, day],
   );
 }

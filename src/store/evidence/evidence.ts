@@ -62,6 +62,22 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
   }));
 }
 
+/**
+ * Whether a window is a part of one whose list moved under a walk: its pages may fit each other, and be of two orders all the same,
+ * and a record that came twice need not show it, where its text has changed with its row.
+ */
+export function isOfMoved(database: Database, windowId: number): Promise<boolean> {
+  return database.value(
+    `with recursive above (window_id) as (
+       select split_from from daywalk.windows where window_id = $1
+       union all
+       select w.split_from from above join daywalk.windows w using (window_id)
+     )
+     select exists (select from above join daywalk.walks using (window_id) where outcome = 'shifted')`,
+    [windowId],
+  );
+}
+
 /** The walks of the halves that a window was compared with for its newest proof, without halves that were halved in turn. */
 export function readHalves(database: Database, windowId: number) {
   return database.persist<Span & { readonly walkId: number; readonly records: number }>(

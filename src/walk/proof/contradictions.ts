@@ -1,8 +1,9 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
-import { findSameDay, isBesideProven } from '../../store/evidence/agreement.ts';
+import { findSameDay } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
+import { isBesideProven } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';

@@ -3,8 +3,8 @@
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
-import { countUnion, isOfMoved, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, readWalks } from '../../store/evidence/evidence.ts';
+import { countUnion, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
+import { type EndedWalk, isOfMoved, readWalks } from '../../store/evidence/evidence.ts';
 import type { WalkRole } from '../../store/walks.ts';
 import { unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
@@ -115,7 +115,8 @@ export async function orderOf(
   const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
   const repeated =
     newest.pages > 1 &&
-    ((await isRepeated(database, newest.walkId)) || (await isOfMoved(database, window.windowId)));
+    ((await isRepeated(database, newest.walkId)) ||
+      (window.kind !== 'day' && (await isOfMoved(database, window.windowId))));
   if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
   // Where it was seen that the order does not hold, two walks may bring the same record twice by chance.
   if (repeated && wholes.some(({ outcome }) => outcome === 'shifted')) return 'disagree';
