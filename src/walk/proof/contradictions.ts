@@ -101,16 +101,16 @@ export async function refuseOtherDays(
   const { kind, day } = context.window;
   if (kind !== 'day' || stored === 0) return;
   const today = dayAt(clock.now(), timeZone);
-  // Half a page will do, and is none that is asked for when a day is walked.
-  const length = Math.ceil(knowledge.pageLength(context.pageLength) / 2);
-  const ask = async (other: Day) =>
-    (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
+  const length = knowledge.pageLength(context.pageLength);
+  const ask = async (other: Day, asked: number) =>
+    (await orNull(question(context, dayOf(other), 0, asked, walkId)))?.hashes ?? [];
   const same =
     (await findSameDay(database, knowledge.streamId, day, walkId)) ??
-    (await findSameBeside(context, day, today, ask));
+    // Half a page will do, and is none that is asked for when a day is walked.
+    (await findSameBeside(context, day, today, (one) => ask(one, Math.ceil(length / 2))));
   if (same === null) return;
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
-    const hashes = await ask(other);
+    const hashes = await ask(other, length);
     const shows = (hash: string) => other > today || same.hashes.includes(hash);
     if (!hashes.some(shows)) continue;
     throw contradicted(
