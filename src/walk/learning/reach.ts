@@ -53,7 +53,9 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   knowledge.reachTried += 1;
   try {
     if (await learnIgnoresTime(context, span)) return;
-    if (!(await isExact(context, span, 'first')) || !(await isExact(context, span, 'last'))) return;
+    // Everything else waits for this: what can be asked at once is.
+    const sides = (['first', 'last'] as const).map((side) => isExact(context, span, side));
+    if ((await Promise.all(sides)).includes(false)) return;
   } catch (error) {
     // Short windows are refused: nothing can be learned from them.
     if (!(error instanceof RequestError)) throw error;
@@ -163,10 +165,14 @@ async function isExactAround(context: WindowContext, second: string): Promise<bo
   const hashesOf = async (before: number, after: number) =>
     (await question(context, around(second, before, after), 0, length)).hashes;
   const past = pastRound(second);
-  const near = await hashesOf(past === 1 ? 0 : -1, past === ROUNDED_TO - 1 ? 0 : 1);
+  const [near = [], ...beside] = await Promise.all([
+    hashesOf(past === 1 ? 0 : -1, past === ROUNDED_TO - 1 ? 0 : 1),
+    hashesOf(-4, -2),
+    hashesOf(2, 4),
+  ]);
   if (near.length === 0) return null;
-  const beside = new Set([...(await hashesOf(-4, -2)), ...(await hashesOf(2, 4))]);
-  return near.every((hash) => !beside.has(hash));
+  const others = new Set(beside.flat());
+  return near.every((hash) => !others.has(hash));
 }
 
 const pastRound = (second: string): number => Number(second.slice(-2)) % ROUNDED_TO;
