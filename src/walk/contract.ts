@@ -9,6 +9,7 @@ import {
   readContract,
   recogniseFrame,
   rememberContract,
+  showsRecordElsewhere,
 } from '../store/evidence/contracts.ts';
 import { readFault } from '../store/evidence/probes.ts';
 import { FirstAlone } from './concurrency.ts';
@@ -167,6 +168,7 @@ export class StreamContract {
     const isNamed = facts.listType === 'null' && this.#hints.recordsPath !== undefined;
     if (facts.listType !== 'array' && !isNamed && reason === null)
       this.#refuseOtherList(page, contract);
+    if (this.#hints.recordsPath === undefined) await this.#refuseRecord(page, contract);
     const frame: Frame = {
       signature,
       known: facts.frameKnown,
@@ -197,6 +199,15 @@ export class StreamContract {
       if (error instanceof NoRecordsError) return;
     }
     throw this.#listElsewhere(page, contract, 'nothing');
+  }
+
+  /** An empty list may stand beside another one that has the records, and one record alone may come without its list. */
+  async #refuseRecord(page: Page, contract: Contract): Promise<void> {
+    if (this.#known === null) return;
+    const holdsObjects = this.#known.recordsPath.length === 0 ? /^\s*\{|\[\s*\{/ : /\[\s*\{/;
+    if (!holdsObjects.test(page.body.toString('latin1'))) return;
+    if (await showsRecordElsewhere(this.#database, this.#streamId, page))
+      throw this.#listElsewhere(page, contract, 'nothing');
   }
 
   #listElsewhere(page: Page, { recordsPath }: Contract, listType: string): EnvelopeError {

@@ -19,7 +19,7 @@ test('what cannot be done is refused, and nothing goes', async () => {
   expect(nothing.stderr).toMatch(/all is kept for ever[\s\S]*--older-than 400d/);
   const bad = await scene.run(['prune', '--older-than', '1h'], EVENTS);
   expect(bad).toMatchObject({ code: 2 });
-  expect(bad.stderr).toMatch(/flag --older-than: "1h" is not a duration from 1d/);
+  expect(bad.stderr).toMatch(/flag --older-than: "1h" is not an age from 1d/);
   const both = await scene.run(['prune', '--superseded', '--require-export', '/tmp'], EVENTS);
   expect(both).toMatchObject({ code: 2 });
   const none = await scene.run(

@@ -351,6 +351,13 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/answers.test.ts'],
   ),
   mutant(
+    'a record that comes without its list is a word for nothing',
+    'src/walk/contract.ts',
+    'if (await showsRecordElsewhere(this.#database, this.#streamId, page))',
+    'if ((await showsRecordElsewhere(this.#database, this.#streamId, page)) && page.start < 0)',
+    ['test/walk/answers.test.ts'],
+  ),
+  mutant(
     'an answer without records is judged like one with records, whatever its frame',
     STORING,
     'daywalk.frame_says(body, records_path, status, frame_known)',

@@ -219,6 +219,37 @@ describe('an answer of another shape', () => {
     expect(await stored()).toBe(1);
   });
 
+  it.each<[object, object]>([
+    [
+      { data: R(1, 2), archived: [] },
+      { data: [], archived: R(3) },
+    ],
+    [{ result: { data: R(1, 2) } }, { result: { data: [] }, cold: { data: R(3) } }],
+    [R(1, 2), { id: 3 }],
+  ])('is refused where a record stands elsewhere: %j, %j', async (before, body) => {
+    await shown(before);
+    await expect(page(await answering([given(body)]))).rejects.toMatchObject({
+      name: 'EnvelopeError',
+      message: expect.stringContaining('where the record list was'),
+    });
+    expect(await stored()).toBe(1);
+  });
+
+  it.each<[object, object]>([
+    [
+      { data: R(1, 2), facets: [{ name: 'a' }] },
+      { data: [], facets: [{ name: 'a' }] },
+    ],
+    [
+      { data: R(1), warnings: [] },
+      { data: [], warnings: [{ text: 'nothing found' }] },
+    ],
+    [R(1, 2), { message: 'no events' }],
+  ])('is empty beside what is no record: %j, %j', async (before, body) => {
+    await shown(before);
+    expect(await page(await answering([given(body)]))).toMatchObject({ came: 0 });
+  });
+
   it('may lack or add keys where it has records', async () => {
     await shown({ total: 5, next: 'x', data: R(1, 2) });
     const facts = await page(await answering([given({ total: 5, notice: 'new', data: R(1, 2) })]));

@@ -1,6 +1,14 @@
 /** Contracts and frames in the database: how the answers of a stream look, and which of them mean that there is nothing. */
-import type { Contract } from '../../model.ts';
+import type { Contract, Page } from '../../model.ts';
+import { readAsJsonb } from '../bodies/page-facts.ts';
 import type { Database } from '../database.ts';
+
+/** The newest walks of stream $1 that stored records, with how their pages are read. */
+const WALKS = `
+  select k.walk_id, k.day, k.pages, k.records_path, k.total_path, k.relation_path
+    from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+   where w.stream_id = $1 and k.next_start > 0 and k.records_path is not null
+   order by k.walk_id desc limit 3`;
 
 /** Where list and total are in a stream's answers; null: not known under these settings. */
 export function readContract(database: Database, streamId: number, hints: string) {
@@ -67,12 +75,7 @@ export async function recogniseFrame(
   example: string,
 ): Promise<boolean> {
   const rows = await database.persist(
-    `with walks as materialized (
-       select k.walk_id, k.day, k.pages, k.records_path, k.total_path, k.relation_path
-         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-        where w.stream_id = $1 and k.next_start > 0 and k.records_path is not null
-        order by k.walk_id desc limit 3
-     )
+    `with walks as materialized (${WALKS})
      insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
      select $1, $2, $3, clock_timestamp()
       where exists (select from daywalk.frames k where k.signature = $2 and k.confirmed_at is not null)
@@ -85,6 +88,35 @@ export async function recogniseFrame(
     [streamId, signature, example],
   );
   return rows.length === 1;
+}
+
+/**
+ * Whether an answer without records where they were shows one all the same, by the names of its fields: first in another list, or
+ * alone, where lists are bodies.
+ */
+export function showsRecordElsewhere(
+  database: Database,
+  streamId: number,
+  { body }: Pick<Page, 'body'>,
+): Promise<boolean> {
+  return readAsJsonb(body, ({ body: content }) =>
+    database.value(
+      `with walks as materialized (${WALKS}), answer as materialized (select $2::text::jsonb as body)
+       select exists (
+         select from walks k
+           join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0
+          cross join answer
+          cross join lateral (select p.body #> (k.records_path || '0'::text) as record) as stored
+          cross join lateral (
+            select case when k.records_path = '{}' then answer.body end as one
+             union all
+            select list -> 0 from jsonb_path_query(answer.body, 'strict $.** ? (@.type() == "array")') as list) as shown
+          where jsonb_typeof(shown.one) = 'object'
+            and 2 * (select count(*) from jsonb_object_keys(shown.one) as field where stored.record ? field)
+                >= (select count(*) from jsonb_object_keys(stored.record)))`,
+      [streamId, content],
+    ),
+  );
 }
 
 /** Notes the frame of an empty answer that is not known yet. */
