@@ -2,13 +2,13 @@
 
 import { askYesNo, isInteractive } from './terminal/question.ts';
 import type { Invocation } from './verb.ts';
-import { settingsOf } from './wiring.ts';
+import { askedOf } from './wiring.ts';
 
 /** The invocation as it is; with `--embedded` where no database is set, and somebody says yes to it. */
 export async function askForDatabase(invocation: Invocation): Promise<Invocation> {
   const { options, signal } = invocation;
   if (!isInteractive()) return invocation;
-  const { databaseUrl, embedded, directory } = settingsOf(invocation, []);
+  const { databaseUrl, embedded, directory } = askedOf(invocation, []).settings;
   if (databaseUrl !== undefined || embedded) return invocation;
   const yes = await askYesNo(
     `No database is set. Shall daywalk make an embedded Postgres in ${directory}, to try things out?`,

@@ -1,38 +1,36 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
-import { DaywalkError, EXIT, UnavailableError } from '../errors.ts';
+import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
 import { type Notifier, openNotifier } from '../notify/notifier.ts';
+import { defined } from '../settings/defined.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import type { LimiterState } from '../source/limiter.ts';
+import type { Budget } from '../source/slots.ts';
 import type { Source, SourceWatch } from '../source/source.ts';
 import type { StatusServer } from '../status-page/status-server.ts';
 import type { Database } from '../store/database.ts';
+import { takeSlots } from '../store/rates.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
 import { notBegun } from './chosen-days.ts';
-import { closing } from './closing.ts';
 import { LimitNews, tellAway } from './limit-news.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
-import { RateBudget } from './rate-budget.ts';
 import { stderrLines } from './terminal/live-lines.ts';
-import { print, printJson, terminal } from './terminal/output.ts';
+import { print, printEvent, printJson, terminal } from './terminal/output.ts';
 import { type Audience, Progress } from './terminal/progress.ts';
-import { EventWriter } from './terminal/run-events.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
-import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
-import { apiSettingsOf, type Makes, openDatabase, openLog, tellUrl } from './wiring.ts';
+import { type Asked, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
 
 /** Between tries to reach a database whose patience is over. */
 const TRY_AGAIN_MS = 5_000;
 const TELL_AGAIN_MS = 3_600_000;
 
 /** What a verb that exports has before its database answers. */
-export interface SessionStart {
-  readonly settings: ApiSettings;
+export interface SessionStart extends Asked<ApiSettings> {
   /** What the limiter of the source does now. */
   readonly limits: () => LimiterState;
   readonly log: ProcessLogger;
@@ -46,13 +44,6 @@ export interface ExportSession extends SessionStart {
   readonly notifier: Notifier;
 }
 
-/** How a verb that exports opens what it works with. */
-interface Opening {
-  /** What it may make where it is not there. */
-  readonly makes: Makes;
-  readonly daemon?: Daemon;
-}
-
 /** What a daemon has and a single run has not. */
 interface Daemon {
   /** Opens the page that people look at while it waits for its database, and later; null: there is none. */
@@ -63,49 +54,65 @@ interface Daemon {
 /**
  * Opens log, source and database, calls `work`, and closes them whatever happens.
  * A daemon waits for a database that is away when it starts, as it does later.
+ * @param makes what may be made where it is not there.
  */
 export function withExport<T>(
-  invocation: Invocation,
+  asked: Asked<ApiSettings>,
+  makes: Makes,
   work: (session: ExportSession) => Promise<T>,
-  { makes, daemon }: Opening,
+  daemon?: Daemon,
 ): Promise<T> {
-  const settings = apiSettingsOf(invocation);
-  const { options, signal } = invocation;
-  const logLevel = options.quiet === true ? quieter(settings.logLevel) : settings.logLevel;
-  return closing(async (later) => {
-    const log = await openLog({ ...settings, logLevel });
-    later(() => log.flush());
-    for (const line of notBegun(settings)) log.warn(line);
-    const budget =
-      settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
-    const source = await openApi(settings, {
-      onLimits: new LimitNews(log).onLimits,
-      onAway: tellAway(log),
-      ...(budget !== null && { budget }),
-      ...(daemon !== undefined && { watch: daemon.watch }),
-    });
-    later(() => source.close());
-    const notifier = openNotifier(settings, systemClock, log, redactor.redact);
-    later(() => notifier.close());
-    const start = { settings, log, limits: () => source.limits() };
-    const page = await daemon?.openPage(start);
-    later(async () => page?.close());
-    const onAway = (error: Error) => page?.waiting(error.message);
-    const open = () => openDatabase(settings, log, signal, { makes, onAway });
-    const telling = () => notifyingFailure(notifier, signal, open);
-    const opening = daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
-    // Who makes nothing exports nothing, so that how it fares says nothing of the export.
-    const tells = makes !== 'nothing';
-    const opened = await (tells ? opening : open)();
-    later(opened.close);
-    const { database, url } = opened;
-    if (daemon !== undefined) tellUrl(opened, log);
-    if (budget !== null) budget.database = database;
-    if (tells) await notifier.attach(database);
-    page?.attach(url);
-    const parts = exportParts(database, source, log, settings);
-    return work({ ...start, database, source, parts, notifier });
-  });
+  const { settings, signal } = asked;
+  return withLog(
+    asked.options.quiet === true ? quieter(settings) : settings,
+    async (log, later) => {
+      for (const line of notBegun(settings)) log.warn(line);
+      let database: Database | null = null;
+      const source = await openApi(settings, {
+        onLimits: new LimitNews(log).onLimits,
+        onAway: tellAway(log),
+        ...defined({ budget: budgetOf(asked, () => database), watch: daemon?.watch }),
+      });
+      later(() => source.close());
+      const notifier = openNotifier(settings, systemClock, log, redactor.redact);
+      later(() => notifier.close());
+      const start = { ...asked, log, limits: () => source.limits() };
+      const page = await daemon?.openPage(start);
+      later(async () => page?.close());
+      const onAway = (error: Error) => page?.waiting(error.message);
+      const open = () => openDatabase(settings, log, signal, { makes, onAway });
+      const telling = () => notifyingFailure(notifier, signal, open);
+      const opening =
+        daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
+      // Who makes nothing exports nothing, so that how it fares says nothing of the export.
+      const tells = makes !== 'nothing';
+      const opened = await (tells ? opening : open)();
+      later(opened.close);
+      if (daemon !== undefined) tellUrl(opened, log);
+      database = opened.database;
+      if (tells) await notifier.attach(database);
+      page?.attach(opened.url);
+      const parts = exportParts(database, source, log, settings);
+      return work({ ...start, database, source, parts, notifier });
+    },
+  );
+}
+
+/** The setting `rate` as a budget that all workers share, one for each API, for a source that is opened before the database is. */
+function budgetOf(
+  { settings: { rate, apiUrl }, signal }: Asked<ApiSettings>,
+  database: () => Database | null,
+): Budget | undefined {
+  if (rate === undefined) return undefined;
+  const { origin } = new URL(apiUrl);
+  return {
+    rate,
+    take(count) {
+      const opened = database();
+      if (opened === null) throw new Error('a request before the database was opened');
+      return takeSlots(opened, origin, rate, count, signal);
+    },
+  };
 }
 
 /** Opens the database, again and again while it is away; that is told once an hour, as far as it was not heard yet. */
@@ -137,9 +144,13 @@ export async function forgetRefusal(
     await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
 }
 
-/** What is logged with `--quiet`: warnings and errors. */
-function quieter(level: Settings['logLevel']): Settings['logLevel'] {
-  return level === 'error' || level === 'fatal' ? level : 'warn';
+/** With `--quiet` warnings and errors are logged. */
+function quieter(settings: Settings): Settings {
+  const { logLevel } = settings;
+  return {
+    ...settings,
+    logLevel: logLevel === 'error' || logLevel === 'fatal' ? logLevel : 'warn',
+  };
 }
 
 /**
@@ -147,43 +158,50 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  * its events; with `--quiet` only when it was not done.
  */
 export async function watched(
-  { typed, options, signal }: Invocation,
   session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
-  const events = options.jsonEvents === true ? new EventWriter(systemClock) : undefined;
-  const live = options.quiet === true ? undefined : liveTerminal();
-  const requests = session.limits;
-  const progress = new Progress(systemClock, session.log, { live, events, requests });
+  const { quiet, json, jsonEvents: events } = session.options;
+  const live = quiet === true ? undefined : liveTerminal();
+  const audience = { live, events: events === true, requests: session.limits };
+  const progress = new Progress(systemClock, session.log, audience);
   // Before anybody writes that the program is stopping.
-  signal.addEventListener('abort', () => stderrLines.end(), { once: true });
+  session.signal.addEventListener('abort', () => stderrLines.end(), { once: true });
   let elapsedMs = 0;
   let report: RunReport;
   try {
-    report = await notified(session.notifier, signal, () =>
+    report = await notified(session.notifier, session.signal, () =>
       run(progress.onEvent).finally(() => {
         elapsedMs = progress.end();
       }),
     );
   } catch (error) {
-    events?.broke(error);
+    if (events === true) printEvent('error', errorFields(error));
     if (error instanceof DaywalkError)
-      error.addHint(...describeUnfinished(progress.state, commandAgain(typed)));
+      error.addHint(...describeUnfinished(progress.state, commandAgain()));
     throw error;
   }
   await forgetRefusal(session, report);
   const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.limits() };
   const code = exitCodeOfRun(report);
-  if (events !== undefined) events.ended(code, document);
-  else if (options.json === true) printJson(document);
-  else if (options.quiet !== true || code !== EXIT.done)
+  if (events === true) printEvent('report', { exitCode: code, report: document });
+  else if (json === true) printJson(document);
+  else if (quiet !== true || code !== EXIT.done)
     print(...describeRun(report, elapsedMs, progress.proven), ...notBegun(session.settings));
   return code;
 }
 
+/** What programs are told of an error that ended a run. */
+function errorFields(error: unknown): object {
+  const message = redactor.redact(error instanceof Error ? error.message : String(error));
+  const hint = (error instanceof DaywalkError ? error.hint : undefined) ?? null;
+  return { exitCode: exitCodeOf(error), message, hint };
+}
+
 /** The command as it was typed; windows that were asked for again are so still. */
-const commandAgain = (typed: Invocation['typed']): string =>
-  `daywalk ${typed
+const commandAgain = (): string =>
+  `daywalk ${process.argv
+    .slice(2)
     .map(quoted)
     .join(' ')
     .replace(/ --only[ =]all\b/, '')}`;

@@ -71,8 +71,7 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
     // A verb without streams of its own choice takes both spellings for the setting.
     const streams = options.some(({ long }) => long === '--stream') ? undefined : stream;
     const given = argument === undefined ? {} : { [argument.name()]: called[0] };
-    const typed = process.argv.slice(2);
-    onEnd(await run({ options: { stream, streams, ...others, ...given }, typed, signal }));
+    onEnd(await run({ options: { stream, streams, ...others, ...given }, signal }));
   });
 }
 

@@ -7,8 +7,6 @@ import type { SettingKey } from '../settings/table/table.ts';
 export interface Invocation {
   /** Options as commander names them, settings and the verb's own. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** What was typed behind `daywalk`, word by word. */
-  readonly typed: readonly string[];
   /** Aborts when someone asks the program to stop. */
   readonly signal: AbortSignal;
 }

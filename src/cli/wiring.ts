@@ -2,6 +2,7 @@
 import { systemClock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
 import { createLogger, type Logger, type ProcessLogger } from '../log.ts';
+import type { Stream } from '../model.ts';
 import { secretsOf } from '../settings/describe.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import { loadSettings } from '../settings/load.ts';
@@ -11,26 +12,34 @@ import { skipsCertificateCheck } from '../settings/values/url.ts';
 import { Database } from '../store/database.ts';
 import { requireEmbedded, startEmbedded } from '../store/embedded.ts';
 import { migrate, newerDatabase, olderDatabase, readSchemaState } from '../store/migrations.ts';
-import { closing } from './closing.ts';
+import { chosen } from './flags.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { wantsColour } from './terminal/output.ts';
 import type { Invocation } from './verb.ts';
 
-/** The settings of a verb that needs a database, unless it says what it needs; from now on nothing shows their secrets. */
-export function settingsOf(
-  { options: flags }: Invocation,
-  needs: readonly Need[] = ['database'],
-): Settings {
+/** What a person asked for, with the settings that hold for it. */
+export interface Asked<S extends Settings = Settings> extends Invocation {
+  readonly settings: S;
+  /** Those that were chosen with `--stream`; all where none were. */
+  readonly streams: readonly Stream[];
+  /** Theirs. */
+  readonly names: readonly string[];
+}
+
+/** What was asked of a verb that needs a database, unless it says what it needs; from now on nothing shows the secrets of its settings. */
+export function askedOf(invocation: Invocation, needs: readonly Need[] = ['database']): Asked {
+  const { options: flags } = invocation;
   const places = { flags, environment: readEnvironment(), cwd: process.cwd() };
   const settings = loadSettings({ ...places, require: needs });
   redactor.add(...secretsOf(settings));
-  return settings;
+  const streams = chosen(settings.streams, flags.stream);
+  return { ...invocation, settings, streams, names: streams.map(({ name }) => name) };
 }
 
-/** The settings of a verb that talks to the API. */
-export const apiSettingsOf = (invocation: Invocation): ApiSettings =>
-  settingsOf(invocation, ['api', 'database']) as ApiSettings;
+/** The same of a verb that talks to the API. */
+export const askedOfApi = (invocation: Invocation): Asked<ApiSettings> =>
+  askedOf(invocation, ['api', 'database']) as Asked<ApiSettings>;
 
 /** The log of this process, on stderr, with every secret struck out. */
 export function openLog(settings: Settings): Promise<ProcessLogger> {
@@ -43,6 +52,23 @@ export function openLog(settings: Settings): Promise<ProcessLogger> {
     colour: wantsColour(readEnvironment(), isTerminal),
     ...(isTerminal && { destination: stderrLines.writable() }),
   });
+}
+
+/** Opens the log, calls `work`, and closes whatever happens what `work` left for later, the last first, and the log. */
+export async function withLog<T>(
+  settings: Settings,
+  work: (log: ProcessLogger, later: (close: () => Promise<unknown>) => void) => Promise<T>,
+): Promise<T> {
+  const log = await openLog(settings);
+  let closeAll: () => Promise<unknown> = () => log.flush();
+  try {
+    return await work(log, (close) => {
+      const others = closeAll;
+      closeAll = () => close().finally(others);
+    });
+  } finally {
+    await closeAll();
+  }
 }
 
 /** A database that is there: the one of the URL, or the embedded one. */
@@ -109,42 +135,36 @@ export async function openDatabase(
     onAway = () => {},
   }: Expectation = {},
 ): Promise<OpenDatabase> {
-  const reached = await reachDatabase(settings, log, signal, makes);
-  const patienceMs = waits === 'once' ? 0 : undefined;
+  const { url, embedded, release } = await reachDatabase(settings, log, signal, makes);
   const { statementTimeout } = settings;
-  const limitMs = waits === 'once' ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const database = new Database({
-    url: reached.url,
+    url,
     connections: windowsAtATime(settings) + 2,
-    statementTimeoutMs: settings.statementTimeout,
+    statementTimeoutMs: statementTimeout,
     patienceMs: settings.databasePatience,
     clock: systemClock,
     log,
   });
-  const close = async () => {
-    await database.close();
-    await reached.release();
-  };
+  const close = () => database.close().finally(release);
+  const [limitMs, patienceMs] =
+    waits === 'once' ? [Math.min(statementTimeout, ONE_TRY_MS), 0] : [statementTimeout];
   const persist = <T>(attempt: () => Promise<T>): Promise<T> => {
-    const telling = async () => {
-      try {
-        return await attempt();
-      } catch (error) {
+    const telling = () =>
+      attempt().catch((error: unknown) => {
         if (error instanceof TransientError) onAway(error);
         throw error;
-      }
-    };
+      });
     return database.retry(telling, signal, patienceMs);
   };
   try {
-    const state = await persist(() => readSchemaState(reached.url, limitMs));
+    const state = await persist(() => readSchemaState(url, limitMs));
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length > 0 && makes === 'nothing') throw olderDatabase(state);
     if (state.pending.length > 0) {
-      const applied = await persist(() => migrate(reached.url, log));
+      const applied = await persist(() => migrate(url, log));
       log.info({ migrations: applied }, 'the schema was brought up');
     }
-    return { database, url: reached.url, embedded: reached.embedded, close };
+    return { database, url, embedded, close };
   } catch (error) {
     await close();
     throw error;
@@ -153,16 +173,13 @@ export async function openDatabase(
 
 /** Opens log and database for a verb that works on what is stored, calls `work`, and closes them whatever happens. */
 export function withStore<T>(
-  settings: Settings,
-  signal: AbortSignal,
-  work: (database: Database, log: ProcessLogger, opened: OpenDatabase) => Promise<T>,
+  { settings, signal }: Asked,
+  work: (store: OpenDatabase & { readonly log: ProcessLogger }) => Promise<T>,
 ): Promise<T> {
-  return closing(async (later) => {
-    const log = await openLog(settings);
-    later(() => log.flush());
+  return withLog(settings, async (log, later) => {
     const opened = await openDatabase(settings, log, signal);
     later(opened.close);
-    return work(opened.database, log, opened);
+    return work({ ...opened, log });
   });
 }
 

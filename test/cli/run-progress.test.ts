@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Progress } from '../../src/cli/terminal/progress.ts';
 import { progressFrame, progressLine, requestsLine } from '../../src/cli/terminal/progress-text.ts';
-import { EventWriter } from '../../src/cli/terminal/run-events.ts';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
@@ -89,7 +88,7 @@ it('the event that tells it is as its schema says', () => {
     return () => {};
   };
   const clock = { ...systemClock, every };
-  const audience = { events: new EventWriter(clock), requests: () => IDLE };
+  const audience = { events: true, requests: () => IDLE };
   const progress = new Progress(clock, silentLogger, audience);
   progress.onEvent({ kind: 'planned', windows: 4 });
   progress.onEvent({ kind: 'claimed', window: window(2) });

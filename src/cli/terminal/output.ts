@@ -1,4 +1,5 @@
 /** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
+import { systemClock } from '../../clock.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { formatCount, printable, printableLines } from '../../text.ts';
 
@@ -55,9 +56,10 @@ export function printJsonLines(lines: string): void {
   process.stdout.write(`${printableLines(lines)}\n`);
 }
 
-/** Prints one event of many for programs: a JSON object on a line of its own. */
-export function printEvent(event: unknown): void {
-  process.stdout.write(`${printable(JSON.stringify(event))}\n`);
+/** Prints what happened in a run for programs: a JSON object on a line of its own, described by docs/events.schema.json. */
+export function printEvent(event: string, fields: object): void {
+  const line = JSON.stringify({ event, at: new Date(systemClock.now()), ...fields });
+  process.stdout.write(`${printable(line)}\n`);
 }
 
 /** What the terminal behind stdout can show. */

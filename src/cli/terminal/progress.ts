@@ -4,8 +4,8 @@ import type { Logger } from '../../log.ts';
 import type { LimiterState } from '../../source/limiter.ts';
 import type { RunEvent } from '../../walk/run.ts';
 import type { LiveLines } from './live-lines.ts';
+import { printEvent } from './output.ts';
 import { isHeldBack, progressFrame, progressLine, requestsLine } from './progress-text.ts';
-import type { EventWriter } from './run-events.ts';
 import { type ProgressState, RunProgress } from './run-progress.ts';
 
 const REDRAW_MS = 200;
@@ -16,7 +16,8 @@ const EVENT_MS = 5_000;
 export interface Audience {
   /** Absent: nobody watches a terminal. */
   readonly live?: { readonly lines: LiveLines; readonly unicode: boolean } | undefined;
-  readonly events?: EventWriter | undefined;
+  /** Whether programs are told on stdout. */
+  readonly events?: boolean;
   /** What the limiter of the requests does now. */
   readonly requests: () => LimiterState;
 }
@@ -55,7 +56,7 @@ export class Progress {
       audience.live === undefined
         ? clock.every(LOG_MS, () => this.#tell())
         : clock.every(REDRAW_MS, () => this.#draw()),
-      ...(audience.events === undefined ? [] : [clock.every(EVENT_MS, () => this.#emit())]),
+      ...(audience.events === true ? [clock.every(EVENT_MS, () => this.#emit())] : []),
     ];
   }
 
@@ -63,7 +64,8 @@ export class Progress {
   readonly onEvent = (event: RunEvent): void => {
     this.#run.add(event, this.#clock.monotonic());
     this.#note(event);
-    this.#audience.events?.happened(event);
+    const { kind, ...fields } = event;
+    if (this.#audience.events === true) printEvent(kind, fields);
   };
 
   /** Where the run stands. */
@@ -111,7 +113,6 @@ export class Progress {
   }
 
   #emit(): void {
-    const { events, requests } = this.#audience;
-    events?.progress(this.state, requests());
+    printEvent('progress', { ...this.state, requests: this.#audience.requests() });
   }
 }

@@ -3,17 +3,15 @@ import { EXIT } from '../../errors.ts';
 import { forgetContract } from '../../store/evidence/contracts.ts';
 import { readStreams } from '../../store/streams.ts';
 import { acceptSource } from '../../store/windows.ts';
-import { chosen } from '../flags.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 
 /** Accepts the source of the chosen streams as it is now. What is stored stays, and stays shown. */
 export async function accept(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
-  const names = chosen(settings.streams, options.stream).map(({ name }) => name);
-  return withStore(settings, signal, async (database) => {
+  const asked = askedOf(invocation);
+  return withStore(asked, async ({ database }) => {
+    const { names } = asked;
     const known = await readStreams(database, names);
     for (const name of names)
       if (!known.some((stream) => stream.name === name))

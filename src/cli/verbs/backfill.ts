@@ -3,47 +3,35 @@
 import { EXIT } from '../../errors.ts';
 import type { Day } from '../../model.ts';
 import { type BackfillStep, PRUNED, TIERED } from '../../plan/backfill.ts';
-import type { Settings } from '../../settings/settings.ts';
 import { counted } from '../../text.ts';
-import {
-  type BackfillRequest,
-  backfill,
-  type ExportOptions,
-  previewBackfill,
-} from '../../walk/run.ts';
+import { type BackfillRequest, backfill, previewBackfill } from '../../walk/run.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen } from '../flags.ts';
-import { type ExportSession, watched, withExport } from '../pass.ts';
+import { watched, withExport } from '../pass.ts';
 import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
-import { apiSettingsOf } from '../wiring.ts';
+import { type Asked, askedOfApi } from '../wiring.ts';
 
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {
+  const asked = askedOfApi(invocation);
   // Before anything is opened: a slip of the finger is told at once.
-  const request = requestOf(invocation.options, apiSettingsOf(invocation));
-  const dryRun = invocation.options.dryRun === true;
-  const work = async (session: ExportSession) => {
-    const { settings, database, parts } = session;
-    const options: ExportOptions = {
-      ...exportOptions(settings),
-      streams: chosen(settings.streams, invocation.options.stream),
-    };
+  const request = requestOf(asked);
+  const dryRun = asked.options.dryRun === true;
+  return withExport(asked, dryRun ? 'nothing' : 'tables', async (session) => {
+    const { settings, streams, database, parts, signal, log } = session;
+    const options = { ...exportOptions(settings), streams };
     const steps = await previewBackfill(database, options, request);
-    if (!dryRun) {
-      for (const [why, told] of LEFT_OUT) {
-        const days = steps.filter(({ reason }) => reason === why).length;
-        if (days > 0) session.log.warn(`${counted(days, 'day')} of the range ${told}`);
-      }
-      return watched(invocation, session, (onEvent) =>
-        backfill(parts, options, request, invocation.signal, onEvent),
-      );
+    if (dryRun) {
+      printResult(asked.options, steps, () => describeSteps(steps));
+      return EXIT.done;
     }
-    printResult(invocation.options, steps, () => describeSteps(steps));
-    return EXIT.done;
-  };
-  return withExport(invocation, work, { makes: dryRun ? 'nothing' : 'tables' });
+    for (const [why, told] of LEFT_OUT) {
+      const days = steps.filter(({ reason }) => reason === why).length;
+      if (days > 0) log.warn(`${counted(days, 'day')} of the range ${told}`);
+    }
+    return watched(session, (onEvent) => backfill(parts, options, request, signal, onEvent));
+  });
 }
 
 /** Days that are skipped because they are not kept here any more, in words. */
@@ -52,14 +40,14 @@ const LEFT_OUT = [
   [TIERED, 'moved to the tier: daywalk tier --restore brings them back'],
 ] as const;
 
-function requestOf(options: Invocation['options'], settings: Settings): BackfillRequest {
+function requestOf({ options, settings }: Asked): BackfillRequest {
   const { from, to } = chosenRange(options, 'closed', settings);
   const only = options.only as BackfillRequest['only'];
   return {
     from: from as Day,
     to: to as Day,
     newestFirst: options.newestFirst === true,
-    ...(only === undefined ? {} : { only }),
+    ...(only !== undefined && { only }),
   };
 }
 

@@ -4,13 +4,13 @@ import { EXIT } from '../../errors.ts';
 import { describeSettings } from '../../settings/describe.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
+import { askedOf } from '../wiring.ts';
 
 const VALUE_WIDTH = 40;
 
 /** Prints the settings, secrets masked. */
 export async function config(invocation: Invocation): Promise<number> {
-  const lines = describeSettings(settingsOf(invocation, []));
+  const lines = describeSettings(askedOf(invocation, []).settings);
   if (invocation.options.json === true) {
     printJson(lines);
     return EXIT.done;

@@ -13,12 +13,11 @@ import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { counted, formatCount, utcSecond } from '../../text.ts';
-import { closing } from '../closing.ts';
 import { countPages, EXAMPLE_QUERY, TABLE_QUERY } from '../demo-rows.ts';
 import { numberFlag } from '../flags.ts';
 import { columns, print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { type OpenDatabase, openDatabase, openLog } from '../wiring.ts';
+import { type OpenDatabase, openDatabase, withLog } from '../wiring.ts';
 
 const DIRECTORY = join('.daywalk', 'demo');
 const KEY = 'demo-key';
@@ -49,9 +48,7 @@ export async function demo(invocation: Invocation): Promise<number> {
   });
   const { signal } = invocation;
   await clear(signal);
-  return closing(async (later) => {
-    const log = await openLog(settings);
-    later(() => log.flush());
+  return withLog(settings, async (log, later) => {
     print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
     const simulator = await startSimulator(scale.eventsPerDay, signal);
     later(async () => simulator.process.kill('SIGTERM'));

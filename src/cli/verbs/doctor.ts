@@ -2,7 +2,6 @@
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { closing } from '../closing.ts';
 import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
@@ -10,7 +9,7 @@ import { examineCalendar, examineProgram, examineSecrets } from '../doctor/machi
 import { printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { openApi } from '../walk-wiring.ts';
-import { apiSettingsOf, type Makes, openDatabase, openLog } from '../wiring.ts';
+import { askedOfApi, type Makes, openDatabase, withLog } from '../wiring.ts';
 
 /** A page may take longer, but not as long as a run lets it. */
 const ANSWERED_MS = 10_000;
@@ -28,12 +27,9 @@ export async function examine(
   invocation: Invocation,
   makes: Makes = 'nothing',
 ): Promise<Examination> {
-  const settings = apiSettingsOf(invocation);
-  const { signal } = invocation;
+  const { settings, signal } = askedOfApi(invocation);
   const examination = new Examination();
-  await closing(async (later) => {
-    const log = await openLog(settings);
-    later(() => log.flush());
+  await withLog(settings, async (log, later) => {
     examineProgram(settings, examination);
     await examineSecrets(settings, examination);
     const opened = await examination.look('database', () =>

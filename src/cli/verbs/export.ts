@@ -11,10 +11,9 @@ import { tableContents } from '../../files/table-contents.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen } from '../flags.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
 const SAY_EVERY_MS = 30_000;
@@ -22,12 +21,11 @@ const MOST_LINES = 20;
 
 /** Writes the files; exit code 3 when days of the range are not complete. */
 export async function exportVerb(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
+  const asked = askedOf(invocation);
+  const { options, signal, settings, names } = asked;
   const range = chosenRange(options, 'today', settings);
-  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   const folder = resolve(String(options.out));
-  return withStore(settings, signal, async (database, log) => {
+  return withStore(asked, async ({ database, log }) => {
     const since = systemClock.monotonic();
     let said = since;
     const format = (options.format as Format | undefined) ?? null;
@@ -35,11 +33,11 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
     const report = await withMoved(settings, log, async (moved) => {
       const contents =
         options.table === undefined
-          ? recordContents(database, streams, moved)
+          ? recordContents(database, names, moved)
           : await tableContents(database, String(options.table));
-      const asked = { folder, contents, ...range, format, checkFiles };
+      const wanted = { folder, contents, ...range, format, checkFiles };
       const parts = { database, clock: systemClock };
-      return exportDays(parts, asked, signal, (done, days, { written, skipped, records }) => {
+      return exportDays(parts, wanted, signal, (done, days, { written, skipped, records }) => {
         if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
         said = systemClock.monotonic();
         log.info({ done, days, written, skipped, records }, 'exporting to files');

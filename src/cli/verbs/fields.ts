@@ -4,25 +4,20 @@ import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
 import { counted, cut, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen } from '../flags.ts';
 import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 
 const LONGEST_SAMPLE = 40;
 
 /** Prints a line for each path. */
 export async function fields(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
-  const range = chosenRange(options, 'today', settings);
-  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  return withStore(settings, signal, async (database) => {
-    const report = await findFields(
-      database,
-      { streams, ...range, all: options.all === true },
-      signal,
-    );
+  const asked = askedOf(invocation);
+  const { options, names: streams } = asked;
+  const range = chosenRange(options, 'today', asked.settings);
+  return withStore(asked, async ({ database }) => {
+    const wanted = { streams, ...range, all: options.all === true };
+    const report = await findFields(database, wanted, asked.signal);
     printResult(options, report, () => describeFields(report));
     return EXIT.done;
   });

@@ -10,13 +10,13 @@ import { readStreams } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 
 /** Lists the gaps; exit code 3 when there are any. */
 export async function gaps(invocation: Invocation): Promise<number> {
-  const settings = settingsOf(invocation);
-  return withStore(settings, invocation.signal, async (database) => {
-    const names = settings.streams.map((stream) => stream.name);
+  const asked = askedOf(invocation);
+  return withStore(asked, async ({ database }) => {
+    const { names } = asked;
     const planned = await readStreams(database, names);
     const unplanned = names.filter((name) => !planned.some((stream) => stream.name === name));
     const now = await databaseNow(database);

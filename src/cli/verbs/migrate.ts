@@ -1,17 +1,14 @@
 /** `daywalk migrate`: brings the schema up. */
 import { EXIT } from '../../errors.ts';
 import { migrate, newerDatabase, readSchemaState } from '../../store/migrations.ts';
-import { closing } from '../closing.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { openLog, reachDatabase, settingsOf } from '../wiring.ts';
+import { askedOf, reachDatabase, withLog } from '../wiring.ts';
 
 /** Applies what is pending, or lists it. */
 export function migrateVerb(invocation: Invocation): Promise<number> {
-  const settings = settingsOf(invocation);
-  return closing(async (later) => {
-    const log = await openLog(settings);
-    later(() => log.flush());
+  const { settings } = askedOf(invocation);
+  return withLog(settings, async (log, later) => {
     const reached = await reachDatabase(settings, log, invocation.signal, 'tables');
     later(reached.release);
     const state = await readSchemaState(reached.url, settings.statementTimeout);

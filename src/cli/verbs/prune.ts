@@ -1,22 +1,22 @@
 /** `daywalk prune`: days that are old enough go; without `--yes` it only says what would. */
 import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { AgeLimit, Stream } from '../../model.ts';
+import type { AgeLimit } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
-import { ageFlag, chosen } from '../flags.ts';
+import { ageFlag } from '../flags.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { type Asked, askedOf, withStore } from '../wiring.ts';
 
 /** Says what would go, or prunes; exit code 3 when days that are old enough had to stay. */
 export async function pruneVerb(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
-  const request = requestOf(options, chosen(settings.streams, options.stream));
-  return withStore(settings, signal, async (database) => {
+  const asked = askedOf(invocation);
+  const { options, signal, settings } = asked;
+  const request = requestOf(asked);
+  return withStore(asked, async ({ database }) => {
     const claimed =
       request.kind === 'day' ? await claimedByTables(database, settings.tables) : new Map();
     const plan = await planPruning(database, { ...request, claimed }, signal);
@@ -32,7 +32,7 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
  * What the flags and the settings ask for.
  * @throws {SettingsError} where nothing says what may go.
  */
-function requestOf(options: Invocation['options'], streams: readonly Stream[]): PruneRequest {
+function requestOf({ options, streams }: Asked): PruneRequest {
   const superseded = options.superseded === true;
   const asked = ageFlag(options.olderThan);
   const limits = streams.flatMap(({ name, retention }): AgeLimit[] => {

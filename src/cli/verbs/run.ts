@@ -4,17 +4,16 @@ import { askForDatabase } from '../missing-database.ts';
 import { watched, withExport } from '../pass.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
+import { askedOfApi } from '../wiring.ts';
 
 /** Plans, walks what is due and reports. */
 export async function run(given: Invocation): Promise<number> {
-  const invocation = await askForDatabase(given);
-  return withExport(
-    invocation,
-    (session) =>
-      watched(invocation, session, (onEvent) =>
-        catchUp(session.parts, exportOptions(session.settings), 'hand', invocation.signal, onEvent),
-      ),
-    // Where the command line asks for an embedded Postgres, it may not be there yet.
-    { makes: invocation.options.embedded === true ? 'cluster' : 'tables' },
+  const asked = askedOfApi(await askForDatabase(given));
+  // Where the command line asks for an embedded Postgres, it may not be there yet.
+  const makes = asked.options.embedded === true ? 'cluster' : 'tables';
+  return withExport(asked, makes, (session) =>
+    watched(session, (onEvent) =>
+      catchUp(session.parts, exportOptions(session.settings), 'hand', session.signal, onEvent),
+    ),
   );
 }

@@ -11,10 +11,10 @@ import {
 } from '../../tables/search.ts';
 import { counted, cut, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen, numberFlag } from '../flags.ts';
+import { numberFlag } from '../flags.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
 /** Hits for people; a program gets all. */
@@ -34,14 +34,13 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
     });
   const json = options.json === true;
   const limit = numberFlag('--limit', options.limit, 1, MOST_HITS) ?? (json ? null : SHOWN);
-  const settings = settingsOf(invocation);
-  const range = chosenRange(options, 'today', settings);
-  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  return withStore(settings, signal, async (database, log) => {
-    const report = await withMoved(settings, log, (records) => {
+  const asked = askedOf(invocation);
+  const range = chosenRange(options, 'today', asked.settings);
+  return withStore(asked, async ({ database, log }) => {
+    const report = await withMoved(asked.settings, log, (records) => {
       const moved = options.withoutTier === true ? null : records;
       const work: Work = (tell) =>
-        search(database, { value, streams, ...range, limit, moved }, tell, signal);
+        search(database, { value, streams: asked.names, ...range, limit, moved }, tell, signal);
       return json ? printDocument(value, work) : printText(work);
     });
     const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);

@@ -4,26 +4,25 @@ import { serveArchive } from '../../archive/archive-server.ts';
 import { ServedArchive } from '../../archive/page.ts';
 import { systemClock } from '../../clock.ts';
 import { SettingsError } from '../../errors.ts';
-import { chosen } from '../flags.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, tellUrl, withStore } from '../wiring.ts';
+import { askedOf, tellUrl, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
 /** Serves until it is stopped. */
 export async function serveArchiveVerb(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
+  const asked = askedOf(invocation);
+  const { settings, names: streams, signal } = asked;
   const key = settings.archiveKey?.reveal();
   const { archiveListen: address, archiveFields: fields, timezone: timeZone } = settings;
   if (key === undefined || address === null)
     throw new SettingsError('archive.key is not set, or archive.listen is off: nothing is served', {
       hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
     });
-  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  return withStore(settings, signal, (database, log, opened) =>
-    withMoved(settings, log, async (moved) => {
-      tellUrl(opened, log);
+  return withStore(asked, (store) =>
+    withMoved(settings, store.log, async (moved) => {
+      const { database, log } = store;
+      tellUrl(store, log);
       const archive = new ServedArchive(database, { streams, fields, timeZone }, moved);
       const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
       print(`serving ${streams.join(', ')} at ${listener.url}`);

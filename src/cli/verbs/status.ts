@@ -21,7 +21,7 @@ import { numberFlag } from '../flags.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 import { describeTable } from './tables.ts';
 
 /** Spans of gaps that `status` lists; `gaps` lists all. */
@@ -30,15 +30,12 @@ const MOST_MONTHS = 12 * 100;
 
 /** Prints where the export stands. */
 export async function status(invocation: Invocation): Promise<number> {
-  const settings = settingsOf(invocation);
+  const asked = askedOf(invocation);
+  const { settings, names } = asked;
   const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS) ?? MONTHS_SHOWN;
-  return withStore(settings, invocation.signal, async (database) => {
-    const facts = await readStatus(
-      database,
-      settings.streams.map((stream) => stream.name),
-      { timeZone: settings.timezone, settleMs: settings.settle, months },
-    );
-    const { schedule } = settings;
+  return withStore(asked, async ({ database }) => {
+    const { timezone: timeZone, settle: settleMs, schedule } = settings;
+    const facts = await readStatus(database, names, { timeZone, settleMs, months });
     if (invocation.options.json === true) printJson(statusDocument(facts, schedule));
     else if (facts.streams.every(({ streamId }) => streamId === null))
       print(

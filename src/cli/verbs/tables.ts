@@ -20,20 +20,20 @@ import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../flags.ts';
 import { print, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { type Asked, askedOf, withStore } from '../wiring.ts';
 
 /** Lists, makes, takes away or suggests record tables. */
 export async function tablesVerb(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
-  return withStore(settings, signal, async (database) => {
-    if (options.suggest === true) return suggest(database, settings, invocation);
+  const asked = askedOf(invocation);
+  const { options, settings } = asked;
+  return withStore(asked, async ({ database }) => {
+    if (options.suggest === true) return suggest(database, asked);
     if (typeof options.drop === 'string') return drop(database, settings, options.drop);
     const rebuild =
       options.rebuild === undefined ? [] : chosen(settings.tables, options.rebuild, '--rebuild');
     const applying = options.apply === true || rebuild.length > 0;
     const changes = applying
-      ? await apply(database, settings, rebuild, signal, options.json !== true)
+      ? await apply(database, asked, rebuild)
       : await compareTables(database, settings.tables);
     const tables = await readTables(database);
     const left = applying ? [] : changes;
@@ -45,27 +45,19 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
 /** Makes what differs, and fills it; what an interrupt leaves undone, the next run or call does. */
 async function apply(
   database: Database,
-  { tables, streams }: Settings,
+  { options, signal, settings }: Asked,
   rebuild: readonly RecordTable[],
-  signal: AbortSignal,
-  telling: boolean,
 ): Promise<readonly TableChange[]> {
-  const changes = await applyTables(
-    database,
-    tables,
-    rebuild.map(({ name }) => name),
-  );
-  const known = await readStreams(
-    database,
-    streams.map(({ name }) => name),
-  );
+  const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
+  const changes = await applyTables(database, settings.tables, namesOf(rebuild));
+  const known = await readStreams(database, namesOf(settings.streams));
   const sums = new Map<string, { days: number; records: number }>();
   const ids = known.map(({ streamId }) => streamId);
   await syncTables(database, ids, signal, ({ name, records }) => {
     const sum = sums.get(name) ?? { days: 0, records: 0 };
     sums.set(name, { days: sum.days + 1, records: sum.records + (records ?? 0) });
   });
-  if (telling)
+  if (options.json !== true)
     for (const [name, { days, records }] of sums)
       print(`${name}: ${counted(days, 'day')} taken in, ${counted(records, 'row')}`);
   return changes;
@@ -88,16 +80,10 @@ async function drop(database: Database, { tables }: Settings, name: string): Pro
 /** Prints a part of the settings file with a table for each stream. */
 async function suggest(
   database: Database,
-  settings: Settings,
-  { options, signal }: Invocation,
+  { options, streams, names, signal }: Asked,
 ): Promise<number> {
-  const streams = chosen(settings.streams, options.stream);
-  const names = streams.map(({ name }) => name);
-  const report = await findFields(
-    database,
-    { streams: names, from: null, to: null, all: false },
-    signal,
-  );
+  const wanted = { streams: names, from: null, to: null, all: false };
+  const report = await findFields(database, wanted, signal);
   const tables = streams.flatMap((stream) => {
     const fields = report.fields.filter((field) => field.stream === stream.name);
     return suggestTable(stream.name, fields, stream.timePath) ?? [];

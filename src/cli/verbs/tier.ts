@@ -1,8 +1,7 @@
 /** `daywalk tier`: moves days that are old enough to a folder or bucket, or brings days back. */
 import { systemClock } from '../../clock.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { KeptDay } from '../../model.ts';
-import type { Settings } from '../../settings/settings.ts';
+import type { AgeLimit, KeptDay } from '../../model.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
@@ -12,23 +11,22 @@ import { restoreDays } from '../../tier/restore.ts';
 import { type DayToMove, listDaysToMove } from '../../tier/rows.ts';
 import { closedRange } from '../chosen-days.ts';
 import { claimedByTables } from '../claimed-streams.ts';
-import { ageFlag, chosen } from '../flags.ts';
+import { ageFlag } from '../flags.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import { moveLimits, withTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { type Asked, askedOf, withStore } from '../wiring.ts';
 
 const SAY_EVERY_MS = 30_000;
 
 /** Moves, or restores; exit code 3 when days had to stay where they are. */
 export async function tierVerb(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
-  const streams = chosen(settings.streams, options.stream);
+  const asked = askedOf(invocation);
+  const { options, settings, names, signal } = asked;
   checkFlags(options);
-  const limits = options.restore === true ? [] : limitsOf(options, { ...settings, streams });
-  return withStore(settings, signal, (database, log) =>
+  const limits = options.restore === true ? [] : limitsOf(asked);
+  return withStore(asked, ({ database, log }) =>
     withTier(settings, database, log, async (tier) => {
       let said = systemClock.monotonic();
       const onDay = (days: number) => (done: number) => {
@@ -37,10 +35,9 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
         log.info({ done, days }, options.restore === true ? 'restoring days' : 'moving days');
       };
       if (options.restore === true) {
-        const names = streams.map(({ name }) => name);
         const range = closedRange({ to: options.from, ...options }, settings);
         const days = await listMovedDays(database, names, range, signal);
-        return restore(invocation, tier, settings, days, onDay(days.length));
+        return restore(asked, tier, days, onDay(days.length));
       }
       const claimed = await claimedByTables(database, settings.tables);
       const due = await listDaysToMove(database, limits, true, signal);
@@ -48,15 +45,13 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
         ...day,
         kept: day.kept ?? claimed.get(day.stream) ?? null,
       }));
-      return move(invocation, tier, days, onDay(days.length));
+      return move(asked, tier, days, onDay(days.length));
     }),
   );
 }
 
-type Options = Invocation['options'];
-
 /** @throws {SettingsError} for days where none are asked for, and where the days that come back are not named. */
-function checkFlags({ restore, from, to }: Options): void {
+function checkFlags({ restore, from, to }: Invocation['options']): void {
   if (restore === true && from === undefined)
     throw new SettingsError('flag --restore: nothing says which days come back', {
       hint: 'Give --from and --to.',
@@ -68,8 +63,8 @@ function checkFlags({ restore, from, to }: Options): void {
 }
 
 /** @throws {SettingsError} where nothing says what may move. */
-function limitsOf({ olderThan }: Options, settings: Pick<Settings, 'streams' | 'tierAfter'>) {
-  const limits = moveLimits(settings, ageFlag(olderThan));
+function limitsOf({ options, settings, streams }: Asked): AgeLimit[] {
+  const limits = moveLimits({ ...settings, streams }, ageFlag(options.olderThan));
   if (limits.length > 0) return limits;
   throw new SettingsError('nothing says what may move: tier.after is not set', {
     hint: 'Set tier.after in daywalk.yaml, or give --older-than 90d.',
@@ -77,7 +72,7 @@ function limitsOf({ olderThan }: Options, settings: Pick<Settings, 'streams' | '
 }
 
 async function move(
-  { options, signal }: Invocation,
+  { options, signal }: Asked,
   tier: TierParts,
   due: readonly DayToMove[],
   onDay: (done: number) => void,
@@ -105,9 +100,8 @@ async function move(
 }
 
 async function restore(
-  { options, signal }: Invocation,
+  { options, settings, signal }: Asked,
   tier: TierParts,
-  settings: Settings,
   days: readonly MovedDay[],
   onDay: (done: number) => void,
 ): Promise<number> {

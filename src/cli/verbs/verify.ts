@@ -6,15 +6,13 @@ import { type Compare, lookAtWindow, verifyWindows } from '../../ledger/verify-s
 import { verifyStored } from '../../ledger/verify-stored.ts';
 import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
-import type { Settings } from '../../settings/settings.ts';
 import type { Database } from '../../store/database.ts';
 import { listPublishedWindows, type PublishedWindow } from '../../store/evidence/proven.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { readStreams } from '../../store/streams.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
-import { chosen } from '../flags.ts';
-import { type ExportSession, withExport } from '../pass.ts';
+import { withExport } from '../pass.ts';
 import { print, printJson, printResult } from '../terminal/output.ts';
 import {
   describeStored,
@@ -25,7 +23,7 @@ import {
   verdictDocument,
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
-import { apiSettingsOf, settingsOf, withStore } from '../wiring.ts';
+import { type Asked, askedOf, askedOfApi, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
@@ -35,17 +33,16 @@ export function verify(invocation: Invocation): Promise<number> {
 }
 
 /** Null: all days. */
-function spanOf(options: Invocation['options'], settings: Settings): DayRange | null {
+function spanOf({ options, settings }: Asked): DayRange | null {
   if (options.from === undefined && options.to === undefined) return null;
   return closedRange(options, settings);
 }
 
 function againstSource(invocation: Invocation): Promise<number> {
-  const span = spanOf(invocation.options, apiSettingsOf(invocation));
-  const { options, signal } = invocation;
-  const work = async ({ settings, database, parts, log }: ExportSession) => {
-    const streams = chosen(settings.streams, options.stream);
-    const names = streams.map((stream) => stream.name);
+  const asked = askedOfApi(invocation);
+  const { options, settings, streams, names, signal } = asked;
+  const span = spanOf(asked);
+  return withExport(asked, 'nothing', async ({ database, parts, log }) => {
     const windows = await listPublishedWindows(database, names, span);
     const at = (place: PublishedWindow['place']) => windows.filter((one) => one.place === place);
     const [here, tiered] = [at('here'), at('tiered')];
@@ -74,8 +71,7 @@ function againstSource(invocation: Invocation): Promise<number> {
     else print(...describeVerdicts(verdicts, left, elapsedMs));
     const areSame = verdicts.every((verdict) => verdict.state === 'same');
     return areSame && verdicts.length > 0 ? EXIT.done : EXIT.gaps;
-  };
-  return withExport(invocation, work, { makes: 'nothing' });
+  });
 }
 
 /** Whether a range ends before any of these streams begins. */
@@ -85,16 +81,15 @@ async function isBefore(database: Database, names: readonly string[], { to }: Da
 }
 
 async function againstDigests(invocation: Invocation): Promise<number> {
-  const { options, signal } = invocation;
-  const settings = settingsOf(invocation);
-  const span = spanOf(options, settings);
-  return withStore(settings, signal, async (database, log) => {
-    const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
+  const asked = askedOf(invocation);
+  const { options, settings, names, signal } = asked;
+  const span = spanOf(asked);
+  return withStore(asked, async ({ database, log }) => {
     const parts = { database, clock: systemClock };
     const before = await listMovedDays(database, names, span, signal);
     const report = await verifyStored(parts, names, span, settings.concurrency, signal);
     const moved = await listMovedDays(database, names, span, signal);
-    const tier = await checkTier(moved, settings, database, log, signal);
+    const tier = await checkTier(moved, asked, database, log);
     const back = before.filter(
       ({ stream, day }) => !moved.some((one) => one.stream === stream && one.day === day),
     );
@@ -107,10 +102,9 @@ async function againstDigests(invocation: Invocation): Promise<number> {
 /** Reads the days that moved; null: there are none, or no setting says where they are. */
 async function checkTier(
   moved: readonly MovedDay[],
-  settings: Settings,
+  { settings, signal }: Asked,
   database: Database,
   log: Logger,
-  signal: AbortSignal,
 ): Promise<TierCheck | null> {
   if (moved.length === 0 || settings.tierUrl === undefined) return null;
   const { withTier } = await import('../tier-wiring.ts');

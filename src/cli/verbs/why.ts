@@ -5,18 +5,16 @@ import { describeStory, mendingCommand } from '../../days/story-text.ts';
 import { EXIT } from '../../errors.ts';
 import { linesOf } from '../../text.ts';
 import { chosenDay } from '../chosen-days.ts';
-import { chosen } from '../flags.ts';
 import { printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, withStore } from '../wiring.ts';
+import { askedOf, withStore } from '../wiring.ts';
 
 /** Tells the story of the day in each stream. */
 export async function why(invocation: Invocation): Promise<number> {
-  const { options } = invocation;
-  const settings = settingsOf(invocation);
-  const day = chosenDay(String(options.day), settings);
-  const streams = chosen(settings.streams, options.stream);
-  return withStore(settings, invocation.signal, async (database) => {
+  const asked = askedOf(invocation);
+  const { options, streams } = asked;
+  const day = chosenDay(String(options.day), asked.settings);
+  return withStore(asked, async ({ database }) => {
     const stories: DayStory[] = [];
     for (const { name } of streams) stories.push(await readDayStory(database, name, day));
     const untold = streams.filter(({ totalPath }) => totalPath === null);

@@ -1,7 +1,7 @@
 /** `daywalk worker`: the daemon; a catch-up pass at the start and at every tick of the schedule. */
 import { type Clock, systemClock } from '../../clock.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
-import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
+import { DaywalkError, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
 import { Activity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
@@ -14,6 +14,7 @@ import { Progress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
+import { askedOfApi } from '../wiring.ts';
 
 /** Those who are told what the worker does. */
 interface Watchers {
@@ -29,39 +30,27 @@ const LOOK_AT_CLOCK_MS = 60_000;
 
 /** Runs until it is stopped, or until the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
-  const { signal } = invocation;
   const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
-  const untilStopped = async (session: ExportSession) => {
-    await eachTick(session, watchers, signal, () => untilAsked(session, watchers, signal));
-    return EXIT.done;
-  };
-  return withExport(invocation, untilStopped, {
-    makes: 'tables',
-    daemon: {
-      openPage: (start) => openStatusPage(start, watchers),
-      watch: watchers.metrics.watch,
-    },
+  return withExport(askedOfApi(invocation), 'tables', (session) => eachTick(session, watchers), {
+    openPage: (start) => openStatusPage(start, watchers),
+    watch: watchers.metrics.watch,
   });
 }
 
 /**
- * Calls `work` at once and at every tick, never twice at a time: a tick during a pass asks for one more pass after it.
+ * Makes a pass at once and at every tick, never two at a time: a tick during a pass asks for one more pass after it.
  * A tick only wakes the planner, so a missed one loses nothing.
- * @throws what `work` throws; the signal's reason.
+ * @throws what a pass throws; the signal's reason.
  */
-async function eachTick(
-  { log, settings }: ExportSession,
-  { activity }: Watchers,
-  signal: AbortSignal,
-  work: () => Promise<void>,
-): Promise<void> {
+async function eachTick(session: ExportSession, watchers: Watchers): Promise<never> {
+  const { log, settings, signal } = session;
   for (;;) {
     signal.throwIfAborted();
     const began = systemClock.now();
-    await work();
+    await untilAsked(session, watchers);
     let told: number | null = null;
     await untilTick(systemClock, settings.schedule, began, signal, (next) => {
-      activity.nextTick = next;
+      watchers.activity.nextTick = next;
       if (told !== next) log.info({ next: new Date(next) }, 'waiting for the next tick');
       told = next;
     });
@@ -94,8 +83,7 @@ export async function untilTick(
  * not wait for its end.
  */
 async function planningAtTicks<T>(
-  { database, settings, log }: ExportSession,
-  signal: AbortSignal,
+  { database, settings, log, signal }: ExportSession,
   work: () => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
@@ -120,13 +108,9 @@ async function planningAtTicks<T>(
 }
 
 /** Passes until one is not ended by a refused key: a process that ends is started again, and would send the key again. */
-async function untilAsked(
-  session: ExportSession,
-  watchers: Watchers,
-  signal: AbortSignal,
-): Promise<void> {
+async function untilAsked(session: ExportSession, watchers: Watchers): Promise<void> {
   for (let logged = 0; ; ) {
-    await pass(session, watchers, signal);
+    await pass(session, watchers);
     const { refused } = watchers.activity;
     if (refused === null) return;
     if (logged !== refused.until.getTime())
@@ -135,17 +119,13 @@ async function untilAsked(
         'the API refuses the key; it is not sent again for an hour, or until it changes',
       );
     logged = refused.until.getTime();
-    await systemClock.sleep(LOOK_AGAIN_MS, signal);
+    await systemClock.sleep(LOOK_AGAIN_MS, session.signal);
   }
 }
 
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
-async function pass(
-  session: ExportSession,
-  { activity, metrics }: Watchers,
-  signal: AbortSignal,
-): Promise<void> {
-  const { settings, database, source, parts, log, limits, notifier } = session;
+async function pass(session: ExportSession, { activity, metrics }: Watchers): Promise<void> {
+  const { settings, database, source, parts, log, limits, notifier, signal } = session;
   const { origin } = new URL(settings.apiUrl);
   const progress = new Progress(systemClock, log, { requests: limits });
   const onEvent = (event: RunEvent) => {
@@ -160,7 +140,7 @@ async function pass(
     if (activity.refused !== null) return;
     activity.begin(() => progress.state);
     const report = await notified(notifier, signal, () =>
-      planningAtTicks(session, signal, () =>
+      planningAtTicks(session, () =>
         catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent),
       ).finally(() => progress.end()),
     );
