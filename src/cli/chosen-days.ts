@@ -27,12 +27,14 @@ export function chosenRange(
   calendar: Calendar,
   now = systemClock.now(),
 ): { readonly from: Day | null; readonly to: Day | null } {
-  const days = new Days(calendar, now);
-  const first = from === undefined ? null : days.read(String(from), 'flag --from', latest);
-  const last = to === undefined ? null : days.read(String(to), 'flag --to', latest);
+  const read = (given: unknown, flag: string) =>
+    given === undefined ? null : readDays(String(given), `flag ${flag}`, latest, calendar, now);
+  const first = read(from, '--from');
+  const last = read(to, '--to');
   if (first && last && first.from > last.to)
     throw new SettingsError(`flag --from: ${first.from} is after --to ${last.to}; swap the two`);
-  const newest = latest === 'closed' ? days.lastClosed : null;
+  const { timezone, settle } = calendar;
+  const newest = latest === 'closed' ? lastClosedDay(now, timezone, settle) : null;
   return { from: first?.from ?? null, to: last?.to ?? newest };
 }
 
@@ -50,7 +52,7 @@ export function closedRange(
  * @throws {SettingsError} if it names none.
  */
 export function chosenDay(text: string, calendar: Calendar, now = systemClock.now()): Day {
-  const { from, to } = new Days(calendar, now).read(text, 'the day', 'today');
+  const { from, to } = readDays(text, 'the day', 'today', calendar, now);
   if (from === to) return from;
   throw new SettingsError(`the day: ${JSON.stringify(text)} is a month; name one day of it`);
 }
@@ -64,61 +66,51 @@ export function notBegun(
   return describeFuture(streams.map(({ name }) => ({ stream: name, since: since ?? null, today })));
 }
 
-/** Reads days in the calendar of the source. */
-class Days {
-  readonly lastClosed: Day;
-  readonly #today: Day;
-  readonly #settle: number;
+/** The span that `text` names, a month only as far as it can be had. */
+function readDays(
+  text: string,
+  place: string,
+  latest: Latest,
+  { timezone, settle }: Calendar,
+  now: number,
+): DayRange {
+  const today = dayAt(now, timezone);
+  const lastClosed = lastClosedDay(now, timezone, settle);
+  const span = spanOf(text.trim().toLowerCase(), place, today);
+  if (span instanceof Wrong) throw new SettingsError(`${place}: ${span.about(text)}`);
+  const { from, to } = span;
+  const newest = latest === 'closed' ? lastClosed : today;
+  if (from <= newest) return to <= newest ? span : { from, to: newest };
+  const why =
+    from > today
+      ? 'is in the future'
+      : from === today
+        ? 'is not over yet'
+        : `is not closed yet, which it is ${writeDuration(settle)} after its end (settle)`;
+  const last = latest === 'closed' ? `the newest closed day is ${lastClosed}` : `today is ${today}`;
+  throw new SettingsError(`${place}: ${from} ${why}; ${last}`);
+}
 
-  constructor({ timezone, settle }: Calendar, now: number) {
-    this.#today = dayAt(now, timezone);
-    this.lastClosed = lastClosedDay(now, timezone, settle);
-    this.#settle = settle;
-  }
-
-  /** The span that `text` names, a month only as far as it can be had. */
-  read(text: string, place: string, latest: Latest): DayRange {
-    const span = this.#spanOf(text.trim().toLowerCase(), place);
-    if (span instanceof Wrong) throw new SettingsError(`${place}: ${span.about(text)}`);
-    const { from, to } = span;
-    const newest = latest === 'closed' ? this.lastClosed : this.#today;
-    if (from > newest) throw new SettingsError(`${place}: ${from} ${this.#tooNew(from, latest)}`);
-    return to <= newest ? span : { from, to: newest };
-  }
-
-  #spanOf(word: string, place: string): DayRange | Wrong {
-    const near = { today: 0, yesterday: -1, tomorrow: 1 }[word];
-    if (near !== undefined) return single(addDays(this.#today, near));
-    const [, count, unit] = /^(\d{1,5})([dw])$/.exec(word) ?? [];
-    if (count !== undefined) return this.#daysAgo(Number(count) * (unit === 'w' ? 7 : 1));
-    if (/^\d{4}-\d{2}$/.test(word)) return monthOf(word);
-    if (/^\d{4}-\d{2}-\d{2}$/.test(word)) {
-      const day = dayOf(word);
-      return day instanceof Wrong ? day : single(day);
-    }
-    const meant = didYouMean(word, ['today', 'yesterday']);
-    const taken = place === 'the day' ? DAYS_TAKEN.replace(' 2026-10,', '') : DAYS_TAKEN;
-    return new Wrong(`is no day${meant === '' ? `; write ${taken}` : meant}`);
-  }
-
-  #daysAgo(count: number): DayRange | Wrong {
-    const day = addDays(this.#today, -count);
+function spanOf(word: string, place: string, today: Day): DayRange | Wrong {
+  const near = { today: 0, yesterday: -1, tomorrow: 1 }[word];
+  if (near !== undefined) return single(addDays(today, near));
+  const [, count, unit] = /^(\d{1,5})([dw])$/.exec(word) ?? [];
+  if (count !== undefined) {
+    const day = addDays(today, -Number(count) * (unit === 'w' ? 7 : 1));
     return day < EARLIEST ? new Wrong(`is before ${EARLIEST}`) : single(day);
   }
-
-  #tooNew(day: Day, latest: Latest): string {
-    if (latest === 'today') return `is in the future; today is ${this.#today}`;
-    const closed = `the newest closed day is ${this.lastClosed}`;
-    if (day > this.#today) return `is in the future; ${closed}`;
-    if (day === this.#today) return `is not over yet; ${closed}`;
-    return `is not closed yet, which it is ${writeDuration(this.#settle)} after its end (settle); ${closed}`;
+  if (/^\d{4}-\d{2}$/.test(word)) {
+    const from = dayOf(`${word}-01`);
+    if (from instanceof Wrong) return new Wrong('is not a month of the calendar');
+    return { from, to: lastDayOf(word) };
   }
+  if (/^\d{4}-\d{2}-\d{2}$/.test(word)) {
+    const day = dayOf(word);
+    return day instanceof Wrong ? day : single(day);
+  }
+  const meant = didYouMean(word, ['today', 'yesterday']);
+  const taken = place === 'the day' ? DAYS_TAKEN.replace(' 2026-10,', '') : DAYS_TAKEN;
+  return new Wrong(`is no day${meant === '' ? `; write ${taken}` : meant}`);
 }
 
 const single = (day: Day) => ({ from: day, to: day });
-
-function monthOf(month: string): DayRange | Wrong {
-  const from = dayOf(`${month}-01`);
-  if (from instanceof Wrong) return new Wrong('is not a month of the calendar');
-  return { from, to: lastDayOf(month) };
-}

@@ -16,16 +16,8 @@ export interface Word {
   readonly isPath: boolean;
 }
 
-/** A verb and what may follow it. */
-export interface ParsedVerb {
-  readonly row: VerbRow;
-  readonly words: readonly Word[];
-}
-
-/** The verbs of the table, with all that may follow each. */
-export function verbsOf(table: readonly VerbRow[]): ParsedVerb[] {
-  return table.map((row) => ({ row, words: [...ownWords(row), ...settingWords(row)] }));
-}
+/** All options of a verb. */
+export const wordsOf = (row: VerbRow): Word[] => [...ownWords(row), ...settingWords(row)];
 
 /** The options that are no settings. */
 export function ownWords({ options = [] }: VerbRow): Word[] {

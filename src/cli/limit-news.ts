@@ -5,11 +5,12 @@ import type { Away } from '../source/source.ts';
 
 /** Shorter pauses are not told. */
 const LONG_PAUSE_MS = 5_000;
+
 /** Watches the states of a limiter. */
 export class LimitNews {
   readonly #log: Logger;
   /** What goes on, as told. */
-  readonly #told = new Set<'pause' | 'pace' | 'limit'>();
+  readonly #told = new Set<string>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -18,35 +19,35 @@ export class LimitNews {
   /** Takes in a state. */
   readonly onLimits = ({ pausedMs, refused, pace, limit, most }: LimiterState): void => {
     // A pause that runs out passes below the bound, and is the same one still.
-    this.#tell('pause', pausedMs >= LONG_PAUSE_MS, pausedMs === 0, (begins) => {
-      const text = `the API refuses requests; all of them wait for ${Math.round(pausedMs / 1000)} s`;
-      if (begins) this.#log.warn({ pausedMs: Math.round(pausedMs), refused }, text);
-    });
-    this.#tell('pace', pace !== null, pace === null, (begins) => {
-      const text = begins
-        ? `the API limits requests: going on with about ${Math.round(pace ?? 0)} a second`
-        : 'the API takes requests freely again';
-      this.#log.info({ perSecond: pace, refused }, text);
-    });
-    this.#tell('limit', limit <= most / 2, limit === most, (begins) => {
-      const text = begins
-        ? `answers do not come in time: ${limit} of ${most} requests at a time`
-        : `answers come in time again: ${most} requests at a time`;
-      this.#log.info({ limit, most }, text);
-    });
+    if (this.#change('pause', pausedMs >= LONG_PAUSE_MS, pausedMs === 0) === 'begins')
+      this.#log.warn(
+        { pausedMs: Math.round(pausedMs), refused },
+        `the API refuses requests; all of them wait for ${Math.round(pausedMs / 1000)} s`,
+      );
+    const paced = this.#change('pace', pace !== null, pace === null);
+    if (paced !== null)
+      this.#log.info(
+        { perSecond: pace, refused },
+        paced === 'begins'
+          ? `the API limits requests: going on with about ${Math.round(pace ?? 0)} a second`
+          : 'the API takes requests freely again',
+      );
+    const limited = this.#change('limit', limit <= most / 2, limit === most);
+    if (limited !== null)
+      this.#log.info(
+        { limit, most },
+        limited === 'begins'
+          ? `answers do not come in time: ${limit} of ${most} requests at a time`
+          : `answers come in time again: ${most} requests at a time`,
+      );
   };
 
-  /** Tells once that something goes on, and once that it is over. */
-  #tell(
-    what: 'pause' | 'pace' | 'limit',
-    goesOn: boolean,
-    isOver: boolean,
-    tell: (begins: boolean) => void,
-  ): void {
-    if (this.#told.has(what) ? !isOver : !goesOn) return;
-    if (goesOn) this.#told.add(what);
-    else this.#told.delete(what);
-    tell(goesOn);
+  /** Whether something has begun, or is over: each once. */
+  #change(what: string, goesOn: boolean, isOver: boolean): 'begins' | 'ends' | null {
+    if (this.#told.has(what) ? !isOver : !goesOn) return null;
+    if (this.#told.delete(what)) return 'ends';
+    this.#told.add(what);
+    return 'begins';
   }
 }
 

@@ -1,13 +1,14 @@
 /** Where no database is set: somebody at a terminal is asked for the embedded one; nobody else gets one unasked. */
-
-import { askYesNo, isInteractive } from './terminal/question.ts';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import { printable } from '../text.ts';
 import type { Invocation } from './verb.ts';
 import { askedOf } from './wiring.ts';
 
 /** The invocation as it is; with `--embedded` where no database is set, and somebody says yes to it. */
 export async function askForDatabase(invocation: Invocation): Promise<Invocation> {
   const { options, signal } = invocation;
-  if (!isInteractive()) return invocation;
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return invocation;
   const { databaseUrl, embedded, directory } = askedOf(invocation, []).settings;
   if (databaseUrl !== undefined || embedded) return invocation;
   const yes = await askYesNo(
@@ -15,4 +16,17 @@ export async function askForDatabase(invocation: Invocation): Promise<Invocation
     signal,
   );
   return yes ? { ...invocation, options: { ...options, embedded: true } } : invocation;
+}
+
+/** Asks on stderr, where progress goes; whatever is not a clear yes is a no. */
+async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
+  // The terminal stays in its own mode, so that Ctrl-C stops the program as ever.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  try {
+    const ended = once(lines, 'close', { signal }).then(() => '');
+    const answer = lines.question(`${printable(question)} [y/N] `, { signal });
+    return /^\s*y(es)?\s*$/i.test(await Promise.race([answer, ended]));
+  } finally {
+    lines.close();
+  }
 }

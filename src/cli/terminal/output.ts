@@ -1,5 +1,6 @@
 /** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
 import { systemClock } from '../../clock.ts';
+import { spansOf, spanText } from '../../plan/days.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { formatCount, printable, printableLines } from '../../text.ts';
 
@@ -24,6 +25,18 @@ export function shortened(
 ): string[] {
   if (lines.length <= most) return [...lines];
   return [...lines.slice(0, most), `… and ${formatCount(lines.length - most)} more; ${rest}`];
+}
+
+/** Days that follow each other, with the same reason, as one line each behind `label`. */
+export function daySpans(
+  label: string,
+  days: readonly { readonly stream: string; readonly day: string; readonly reason?: string }[],
+): string[] {
+  const spans = spansOf(days, ({ stream, reason }) => JSON.stringify([stream, reason]));
+  return spans.map(({ newest: { stream, reason }, ...span }) => {
+    const why = reason === undefined ? '' : `: ${reason}`;
+    return `${label} ${stream} ${spanText(span)}${why}`;
+  });
 }
 
 /** Prints a result for programs: one JSON document. */

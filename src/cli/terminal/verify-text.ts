@@ -6,8 +6,7 @@ import type { StoredFinding, StoredReport } from '../../ledger/verify-stored.ts'
 import type { MovedDay } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
-import { daySpans } from './day-spans.ts';
-import { shortened } from './output.ts';
+import { daySpans, shortened } from './output.ts';
 
 /** The command that walks the days of a window again; what is in the tier comes back before. */
 function walkAgainCommand(window: { stream: string; day: string; place?: string }): string {

@@ -6,8 +6,7 @@ import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../ret
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { ageFlag } from '../flags.ts';
-import { daySpans } from '../terminal/day-spans.ts';
-import { printResult, shortened } from '../terminal/output.ts';
+import { daySpans, printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type Asked, askedOf, withStore } from '../wiring.ts';
 
