@@ -18,6 +18,15 @@ function bashScript(table: readonly VerbRow[]): string {
   });
   const offer = (verb: string, offered: readonly string[]) =>
     `    ${verb}) COMPREPLY=($(compgen -W '${offered.join(' ')}' -- "$cur")) ;;`;
+  const verbs = table.map((row) => {
+    const options = wordsOf(row).map(({ long }) => long);
+    return offer(row.name, [
+      ...(row.argument?.argChoices ?? []),
+      ...options,
+      '--help',
+      '--help-all',
+    ]);
+  });
   return `# daywalk: source <(daywalk completion bash)
 _daywalk() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} verb= i
@@ -33,7 +42,7 @@ ${values.join('\n')}
   esac
   case $verb in
 ${offer("''", [...table.map(({ name }) => name), '--config', '--help', '--version'])}
-${table.map((row) => offer(row.name, [...(row.argument?.argChoices ?? []), ...wordsOf(row).map(({ long }) => long), '--help', '--help-all'])).join('\n')}
+${verbs.join('\n')}
   esac
 }
 complete -o bashdefault -F _daywalk daywalk`;

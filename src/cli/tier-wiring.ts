@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { AgeLimit } from '../model.ts';
+import { defined } from '../settings/defined.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
 import { DeltaLog } from '../tier/delta/delta-log.ts';
@@ -14,14 +15,17 @@ import { ownedBy } from '../tier/rows.ts';
 import { S3Store } from '../tier/s3/s3-store.ts';
 import { redactor } from './process-redactor.ts';
 
+interface Opened {
+  readonly settings: Settings;
+  readonly log: Logger;
+}
+
 /** Calls `work` with the tier of the settings; see {@link withObjectStore}. */
 export function withTier<T>(
-  settings: Settings,
-  database: Database,
-  log: Logger,
+  { database, ...opened }: Opened & { readonly database: Database },
   work: (tier: TierParts) => Promise<T>,
 ): Promise<T> {
-  return withObjectStore(settings, log, (store) => {
+  return withObjectStore(opened, (store) => {
     const deltas = new DeltaLog(store, systemClock, ownedBy(database));
     return work({ database, store, log: deltas, clock: systemClock });
   });
@@ -32,8 +36,7 @@ export function withTier<T>(
  * @throws {SettingsError} where there is none.
  */
 export async function withObjectStore<T>(
-  settings: Settings,
-  log: Logger,
+  { settings, log }: Opened,
   work: (store: ObjectStore) => Promise<T>,
 ): Promise<T> {
   const { tierUrl } = settings;
@@ -73,16 +76,14 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
 
 /** Those of files are read anew whenever they are refused. */
 function keysOf(settings: Settings) {
-  const { tierKey, tierKeyFile, tierSecret, tierSecretFile } = settings;
-  const { tierSessionToken, tierSessionTokenFile } = settings;
-  const read = async (path: string | undefined, known: typeof tierKey) =>
-    path === undefined ? (known?.reveal() ?? '') : (await readFile(path, 'utf8')).trim();
+  const read = async (key: 'tierKey' | 'tierSecret' | 'tierSessionToken') => {
+    const path = settings[`${key}File`];
+    return path === undefined ? settings[key]?.reveal() : (await readFile(path, 'utf8')).trim();
+  };
   return async () => ({
-    accessKeyId: await read(tierKeyFile, tierKey),
-    secretAccessKey: await read(tierSecretFile, tierSecret),
-    ...((tierSessionToken ?? tierSessionTokenFile) && {
-      sessionToken: await read(tierSessionTokenFile, tierSessionToken),
-    }),
+    accessKeyId: (await read('tierKey')) ?? '',
+    secretAccessKey: (await read('tierSecret')) ?? '',
+    ...defined({ sessionToken: await read('tierSessionToken') }),
   });
 }
 

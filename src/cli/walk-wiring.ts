@@ -27,22 +27,18 @@ export async function openApi(
   given: Pick<SourceOptions, 'budget' | 'onLimits' | 'onAway' | 'watch'> = {},
 ): Promise<Source> {
   keepHeapSmall();
-  const keyFile = settings.apiKeyFile;
-  const read = async (path: string | undefined) =>
-    path === undefined ? undefined : readFile(path, 'utf8');
-  const [ca, clientCert, clientKey] = await Promise.all([
-    read(settings.apiCaFile),
-    read(settings.apiClientCertFile),
-    read(settings.apiClientKeyFile),
-  ]);
+  const { apiKeyFile: keyFile, apiCaFile, apiClientCertFile, apiClientKeyFile } = settings;
+  const [ca, clientCert, clientKey] = await Promise.all(
+    [apiCaFile, apiClientCertFile, apiClientKeyFile].map((path) => path && readFile(path, 'utf8')),
+  );
   return openSource({
     baseUrl: settings.apiUrl,
     key: settings.apiKey.reveal(),
     clock: systemClock,
     redactor,
-    ...(keyFile === undefined
-      ? {}
-      : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
+    ...(keyFile !== undefined && {
+      refreshKey: async () => (await readFile(keyFile, 'utf8')).trim(),
+    }),
     tls: defined({ ca, clientCert, clientKey }),
     proxy: proxyOf(settings),
     allowHttp: settings.apiAllowHttp,
@@ -94,7 +90,7 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
     const claimed = await claimedByTables(database, settings.tables);
     for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
     const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
-    const inTier: InTier = (work) => withTier(settings, database, log, work);
+    const inTier: InTier = (work) => withTier({ settings, database, log }, work);
     await moveDueDays(parts, limits, inTier, signal);
   },
 });

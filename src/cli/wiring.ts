@@ -171,16 +171,30 @@ export async function openDatabase(
   }
 }
 
-/** Opens log and database for a verb that works on what is stored, calls `work`, and closes them whatever happens. */
-export function withStore<T>(
-  { settings, signal }: Asked,
-  work: (store: OpenDatabase & { readonly log: ProcessLogger }) => Promise<T>,
-): Promise<T> {
-  return withLog(settings, async (log, later) => {
-    const opened = await openDatabase(settings, log, signal);
+/** What a verb that works on what is stored has at hand. */
+export interface Store extends Asked, OpenDatabase {
+  readonly log: ProcessLogger;
+}
+
+/** Opens log and database, calls `work`, and closes them whatever happens. */
+export function withStore<T>(asked: Asked, work: (store: Store) => Promise<T>): Promise<T> {
+  return withLog(asked.settings, async (log, later) => {
+    const opened = await openDatabase(asked.settings, log, asked.signal);
     later(opened.close);
-    return work({ ...opened, log });
+    return work({ ...asked, ...opened, log });
   });
+}
+
+const SAY_EVERY_MS = 30_000;
+
+/** Says in the log how far a long work is, not more often than is read. */
+export function sayingSeldom(log: Logger): Logger['info'] {
+  let said = systemClock.monotonic();
+  return (...line) => {
+    if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+    said = systemClock.monotonic();
+    log.info(...line);
+  };
 }
 
 /**

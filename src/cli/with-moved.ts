@@ -6,11 +6,10 @@ import { StoredRecords, UNREACHED_RECORDS } from '../tier/moved-records.ts';
 
 /** Calls `work` with what days that moved hold; without a setting that says where that is, each of them is an error. */
 export async function withMoved<T>(
-  settings: Settings,
-  log: Logger,
+  opened: { readonly settings: Settings; readonly log: Logger },
   work: (moved: MovedRecords) => Promise<T>,
 ): Promise<T> {
-  if (settings.tierUrl === undefined) return work(UNREACHED_RECORDS);
+  if (opened.settings.tierUrl === undefined) return work(UNREACHED_RECORDS);
   const { withObjectStore } = await import('./tier-wiring.ts');
-  return withObjectStore(settings, log, (store) => work(new StoredRecords(store)));
+  return withObjectStore(opened, (store) => work(new StoredRecords(store)));
 }

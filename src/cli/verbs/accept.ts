@@ -9,9 +9,7 @@ import { askedOf, withStore } from '../wiring.ts';
 
 /** Accepts the source of the chosen streams as it is now. What is stored stays, and stays shown. */
 export async function accept(invocation: Invocation): Promise<number> {
-  const asked = askedOf(invocation);
-  return withStore(asked, async ({ database }) => {
-    const { names } = asked;
+  return withStore(askedOf(invocation), async ({ database, names }) => {
     const known = await readStreams(database, names);
     for (const name of names)
       if (!known.some((stream) => stream.name === name))

@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors.ts';
 import { describeSettings } from '../../settings/describe.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf } from '../wiring.ts';
 
@@ -11,16 +11,12 @@ const VALUE_WIDTH = 40;
 /** Prints the settings, secrets masked. */
 export async function config(invocation: Invocation): Promise<number> {
   const lines = describeSettings(askedOf(invocation, []).settings);
-  if (invocation.options.json === true) {
-    printJson(lines);
-    return EXIT.done;
-  }
   const shown = lines.map(
     ({ name, value, unset, place }) => [name, value ?? `(${unset})`, place] as const,
   );
   const width = Math.max(...shown.map(([name]) => name.length));
-  print(
-    ...shown.flatMap(([name, value, place]) => {
+  printResult(invocation.options, lines, () =>
+    shown.flatMap(([name, value, place]) => {
       const line = `${name.padEnd(width)}  ${value.padEnd(VALUE_WIDTH)}`;
       // Behind a long value it would stand anywhere.
       return value.length > VALUE_WIDTH

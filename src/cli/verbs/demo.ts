@@ -11,13 +11,13 @@ import { addDays, lastClosedDay } from '../../plan/days.ts';
 import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
-import type { Settings } from '../../settings/settings.ts';
+import type { Database } from '../../store/database.ts';
 import { counted, formatCount, utcSecond } from '../../text.ts';
 import { countPages, EXAMPLE_QUERY, TABLE_QUERY } from '../demo-rows.ts';
 import { numberFlag } from '../flags.ts';
 import { columns, print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { type OpenDatabase, openDatabase, withLog } from '../wiring.ts';
+import { openDatabase, withLog } from '../wiring.ts';
 
 const DIRECTORY = join('.daywalk', 'demo');
 const KEY = 'demo-key';
@@ -35,88 +35,71 @@ const SIMULATOR = fileURLToPath(new URL('../../simulator/main.js', import.meta.u
 class DemoError extends DaywalkError {}
 
 /** Shows daywalk at work, on this machine only, and leaves the result in `.daywalk/demo` to be looked at. */
-export async function demo(invocation: Invocation): Promise<number> {
-  const { days, events, ...flags } = invocation.options;
-  const scale = {
-    days: numberFlag('--days', days, 1, 31) ?? 7,
-    eventsPerDay: numberFlag('--events', events, LEAST_EVENTS, 100_000) ?? 12_000,
-  };
+export async function demo({ options, signal }: Invocation): Promise<number> {
+  const { days: daysGiven, events, ...flags } = options;
+  const days = numberFlag('--days', daysGiven, 1, 31) ?? 7;
+  const eventsPerDay = numberFlag('--events', events, LEAST_EVENTS, 100_000) ?? 12_000;
   const settings = loadSettings({
     flags: { logLevel: 'warn', ...flags, embedded: true, directory: DIRECTORY },
     environment: {},
     cwd: process.cwd(),
   });
-  const { signal } = invocation;
   await clear(signal);
   return withLog(settings, async (log, later) => {
     print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
-    const simulator = await startSimulator(scale.eventsPerDay, signal);
+    const simulator = await startSimulator(eventsPerDay, signal);
     later(async () => simulator.process.kill('SIGTERM'));
-    const store = await openDatabase(settings, log, signal, { makes: 'cluster' });
-    later(store.close);
-    await show(simulator.url, scale, store, settings, signal);
+    const { database, close } = await openDatabase(settings, log, signal, { makes: 'cluster' });
+    later(close);
+    const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
+    const from = addDays(to, 1 - days);
+    const config = join(DIRECTORY, 'daywalk.yaml');
+    await writeFile(config, SETTINGS);
+    const environment = {
+      DAYWALK_CONFIG: config,
+      DAYWALK_API_URL: simulator.url,
+      DAYWALK_API_KEY: KEY,
+      DAYWALK_LEASE: '5s',
+      DAYWALK_SINCE: from,
+    };
+    const daywalk = (...args: readonly string[]) => startDaywalk(args, environment, signal);
+    const pagesInAll = (days * eventsPerDay) / settings.pageLength;
+    await show(daywalk, database, ['backfill', '--from', from, '--to', to], pagesInAll, signal);
     return EXIT.done;
   });
 }
 
-/** How much is exported. */
-interface Scale {
-  readonly days: number;
-  readonly eventsPerDay: number;
-}
-
 async function show(
-  url: string,
-  { days, eventsPerDay }: Scale,
-  store: OpenDatabase,
-  settings: Settings,
+  daywalk: (...args: readonly string[]) => ChildProcess,
+  database: Database,
+  backfill: readonly string[],
+  pagesInAll: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
-  const from = addDays(to, 1 - days);
-  const backfill = ['backfill', '--from', from, '--to', to];
-  const config = join(DIRECTORY, 'daywalk.yaml');
-  await writeFile(config, SETTINGS);
-  const environment = {
-    DAYWALK_CONFIG: config,
-    DAYWALK_API_URL: url,
-    DAYWALK_API_KEY: KEY,
-    DAYWALK_LEASE: '5s',
-    DAYWALK_SINCE: from,
-  };
-
   print(
     '',
     `2. daywalk ${backfill.join(' ')}`,
     '   The API answers some requests with 429 and 500; then the run is killed (kill -9).',
   );
-  const first = daywalk(backfill, environment, signal);
-  const pagesInAll = (days * eventsPerDay) / settings.pageLength;
-  const pages = await pagesAtKill(store, first, pagesInAll * SHARE_BEFORE_KILL, signal);
+  const enough = pagesInAll * SHARE_BEFORE_KILL;
+  const pages = await pagesAtKill(daywalk(...backfill), database, enough, signal);
   print(
     `   Killed with ${counted(pages, 'page')} stored. Each page is in Postgres together with its checkpoint.`,
-  );
-
-  print(
     '',
     '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints',
   );
-  await expectSuccess(daywalk(backfill, environment, signal), signal);
+  await expectSuccess(daywalk(...backfill), signal);
 
   print('', '4. daywalk status', '');
-  await expectSuccess(daywalk(['status'], environment, signal), signal);
+  await expectSuccess(daywalk('status'), signal);
 
-  print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
-  print(...tableOf(await store.database.persist(EXAMPLE_QUERY)));
-
-  print(
-    '',
-    '6. From a record table, which the run has kept in step',
-    '',
-    ...TABLE_QUERY.split('\n'),
-    '',
-  );
-  print(...tableOf(await store.database.persist(TABLE_QUERY)));
+  for (const [title, query] of [
+    ['5. In SQL', EXAMPLE_QUERY],
+    ['6. From a record table, which the run has kept in step', TABLE_QUERY],
+  ] as const) {
+    print('', title, '', ...query.split('\n'), '');
+    print(...tableOf(await database.persist(query)));
+  }
   print('', ...NEXT);
 }
 
@@ -159,10 +142,7 @@ async function clear(signal: AbortSignal): Promise<void> {
   await rm(DIRECTORY, { recursive: true, force: true });
 }
 
-async function startSimulator(
-  eventsPerDay: number,
-  signal: AbortSignal,
-): Promise<{ url: string; process: ChildProcess }> {
+async function startSimulator(eventsPerDay: number, signal: AbortSignal) {
   const faults =
     '--fault status:status=429,retryAfter=1,at=9+31 --fault status:status=500,at=15+16';
   const flags = `--port 0 --key ${KEY} --events-per-day ${eventsPerDay} --latency 10 ${faults}`;
@@ -172,36 +152,32 @@ async function startSimulator(
   });
   child.on('error', () => {});
   for await (const line of createInterface({ input: child.stdout })) {
-    const url = /http:\/\/\S+/.exec(line)?.[0];
-    if (url !== undefined) return { url: url.replace(/["',].*$/, ''), process: child };
+    const url = /http:\/\/[^\s"',]+/.exec(line)?.[0];
+    if (url !== undefined) return { url, process: child };
   }
   throw new DemoError('the simulator did not start');
 }
 
 /** This program with a verb, in a process of its own; it talks to the same terminal. */
-function daywalk(
+function startDaywalk(
   args: readonly string[],
-  environment: Record<string, string>,
+  environment: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): ChildProcess {
   const { PATH, HOME, LANG, TERM, NO_COLOR } = readEnvironment();
+  const kept = defined({ PATH, HOME, LANG, TERM, NO_COLOR });
   const child = spawn(process.execPath, [MAIN, ...args, '--embedded', '--directory', DIRECTORY], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...defined({ PATH, HOME, LANG, TERM, NO_COLOR }),
-      DAYWALK_LOG_LEVEL: 'warn',
-      ...environment,
-    },
+    env: { ...kept, DAYWALK_LOG_LEVEL: 'warn', ...environment },
     signal,
-    killSignal: 'SIGTERM',
   });
   child.on('error', () => {});
   return child;
 }
 
 async function pagesAtKill(
-  { database }: OpenDatabase,
   child: ChildProcess,
+  database: Database,
   enough: number,
   signal: AbortSignal,
 ): Promise<number> {
@@ -231,9 +207,7 @@ function tableOf(rows: readonly Record<string, unknown>[]): string[] {
   return columns([Object.keys(rows[0] ?? {}), ...cells]).map((line) => `   ${line}`);
 }
 
-const textOf = (value: unknown): string =>
-  value instanceof Date
-    ? utcSecond(value)
-    : typeof value === 'number'
-      ? formatCount(value)
-      : String(value);
+function textOf(value: unknown): string {
+  if (value instanceof Date) return utcSecond(value);
+  return typeof value === 'number' ? formatCount(value) : String(value);
+}

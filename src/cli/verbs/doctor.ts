@@ -1,7 +1,5 @@
 /** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
 import { systemClock } from '../../clock.ts';
-import type { Logger } from '../../log.ts';
-import type { Settings } from '../../settings/settings.ts';
 import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
@@ -40,7 +38,14 @@ export async function examine(
       opened &&
       (await examination.look('database', () => examineDatabase(opened, settings, examination)));
     if (settings.tierUrl !== undefined)
-      await examination.look('tier', () => examineTier(settings, log, signal, examination));
+      await examination.look('tier', async () => {
+        const { withObjectStore } = await import('../tier-wiring.ts');
+        const { checkStore } = await import('../../tier/check-store.ts');
+        await withObjectStore({ settings, log }, async (store) => {
+          await checkStore(store, signal);
+          examination.ok('tier', `${store.name} takes, gives back and removes an object`);
+        });
+      });
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
     const source = await openApi({
       ...settings,
@@ -55,19 +60,4 @@ export async function examine(
   if (invocation.options.json === true) printJson(examination.findings);
   else printColoured(...describeFindings(examination.findings, terminal()));
   return examination;
-}
-
-/** Whether the folder or bucket does what is asked of it. */
-async function examineTier(
-  settings: Settings,
-  log: Logger,
-  signal: AbortSignal,
-  examination: Examination,
-): Promise<void> {
-  const { withObjectStore } = await import('../tier-wiring.ts');
-  const { checkStore } = await import('../../tier/check-store.ts');
-  await withObjectStore(settings, log, async (store) => {
-    await checkStore(store, signal);
-    examination.ok('tier', `${store.name} takes, gives back and removes an object`);
-  });
 }

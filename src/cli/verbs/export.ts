@@ -13,10 +13,9 @@ import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts
 import { chosenRange } from '../chosen-days.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { askedOf, withStore } from '../wiring.ts';
+import { askedOf, sayingSeldom, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
-const SAY_EVERY_MS = 30_000;
 const MOST_LINES = 20;
 
 /** Writes the files; exit code 3 when days of the range are not complete. */
@@ -25,23 +24,22 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   const { options, signal, settings, names } = asked;
   const range = chosenRange(options, 'today', settings);
   const folder = resolve(String(options.out));
-  return withStore(asked, async ({ database, log }) => {
+  return withStore(asked, async (store) => {
+    const { database } = store;
     const since = systemClock.monotonic();
-    let said = since;
+    const say = sayingSeldom(store.log);
     const format = (options.format as Format | undefined) ?? null;
     const checkFiles = options.checkFiles === true;
-    const report = await withMoved(settings, log, async (moved) => {
+    const report = await withMoved(store, async (moved) => {
       const contents =
         options.table === undefined
           ? recordContents(database, names, moved)
           : await tableContents(database, String(options.table));
       const wanted = { folder, contents, ...range, format, checkFiles };
       const parts = { database, clock: systemClock };
-      return exportDays(parts, wanted, signal, (done, days, { written, skipped, records }) => {
-        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
-        said = systemClock.monotonic();
-        log.info({ done, days, written, skipped, records }, 'exporting to files');
-      });
+      return exportDays(parts, wanted, signal, (done, days, { written, skipped, records }) =>
+        say({ done, days, written, skipped, records }, 'exporting to files'),
+      );
     });
     const elapsedMs = systemClock.monotonic() - since;
     const document = { ...report, folder, elapsedMs: Math.round(elapsedMs) };

@@ -14,9 +14,7 @@ import { askedOf, withStore } from '../wiring.ts';
 
 /** Lists the gaps; exit code 3 when there are any. */
 export async function gaps(invocation: Invocation): Promise<number> {
-  const asked = askedOf(invocation);
-  return withStore(asked, async ({ database }) => {
-    const { names } = asked;
+  return withStore(askedOf(invocation), async ({ database, names }) => {
     const planned = await readStreams(database, names);
     const unplanned = names.filter((name) => !planned.some((stream) => stream.name === name));
     const now = await databaseNow(database);

@@ -36,11 +36,16 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
   const limit = numberFlag('--limit', options.limit, 1, MOST_HITS) ?? (json ? null : SHOWN);
   const asked = askedOf(invocation);
   const range = chosenRange(options, 'today', asked.settings);
-  return withStore(asked, async ({ database, log }) => {
-    const report = await withMoved(asked.settings, log, (records) => {
+  return withStore(asked, async (store) => {
+    const report = await withMoved(store, (records) => {
       const moved = options.withoutTier === true ? null : records;
       const work: Work = (tell) =>
-        search(database, { value, streams: asked.names, ...range, limit, moved }, tell, signal);
+        search(
+          store.database,
+          { value, streams: asked.names, ...range, limit, moved },
+          tell,
+          signal,
+        );
       return json ? printDocument(value, work) : printText(work);
     });
     const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);

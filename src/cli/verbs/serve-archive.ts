@@ -20,7 +20,7 @@ export async function serveArchiveVerb(invocation: Invocation): Promise<number> 
       hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
     });
   return withStore(asked, (store) =>
-    withMoved(settings, store.log, async (moved) => {
+    withMoved(store, async (moved) => {
       const { database, log } = store;
       tellUrl(store, log);
       const archive = new ServedArchive(database, { streams, fields, timeZone }, moved);

@@ -4,8 +4,6 @@ import { readTables, type TableState } from '../../days/record-table-rows.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { RecordTable } from '../../model.ts';
 import { tablesYaml } from '../../settings/file/tables.ts';
-import type { Settings } from '../../settings/settings.ts';
-import type { Database } from '../../store/database.ts';
 import { readStreams } from '../../store/streams.ts';
 import { findFields } from '../../tables/fields.ts';
 import {
@@ -20,20 +18,19 @@ import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../flags.ts';
 import { print, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { type Asked, askedOf, withStore } from '../wiring.ts';
+import { askedOf, type Store, withStore } from '../wiring.ts';
 
 /** Lists, makes, takes away or suggests record tables. */
 export async function tablesVerb(invocation: Invocation): Promise<number> {
-  const asked = askedOf(invocation);
-  const { options, settings } = asked;
-  return withStore(asked, async ({ database }) => {
-    if (options.suggest === true) return suggest(database, asked);
-    if (typeof options.drop === 'string') return drop(database, settings, options.drop);
+  return withStore(askedOf(invocation), async (store) => {
+    const { options, settings, database } = store;
+    if (options.suggest === true) return suggest(store);
+    if (typeof options.drop === 'string') return drop(store, options.drop);
     const rebuild =
       options.rebuild === undefined ? [] : chosen(settings.tables, options.rebuild, '--rebuild');
     const applying = options.apply === true || rebuild.length > 0;
     const changes = applying
-      ? await apply(database, asked, rebuild)
+      ? await apply(store, rebuild)
       : await compareTables(database, settings.tables);
     const tables = await readTables(database);
     const left = applying ? [] : changes;
@@ -44,8 +41,7 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
 
 /** Makes what differs, and fills it; what an interrupt leaves undone, the next run or call does. */
 async function apply(
-  database: Database,
-  { options, signal, settings }: Asked,
+  { database, options, signal, settings }: Store,
   rebuild: readonly RecordTable[],
 ): Promise<readonly TableChange[]> {
   const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
@@ -64,8 +60,8 @@ async function apply(
 }
 
 /** @throws {SettingsError} for a table that is not there, or that the settings still define. */
-async function drop(database: Database, { tables }: Settings, name: string): Promise<number> {
-  if (tables.some((table) => table.name === name))
+async function drop({ database, settings }: Store, name: string): Promise<number> {
+  if (settings.tables.some((table) => table.name === name))
     throw new SettingsError(`flag --drop: the settings still define the record table ${name}`, {
       hint: 'Take it out of daywalk.yaml first; the next --apply would make it again.',
     });
@@ -78,10 +74,7 @@ async function drop(database: Database, { tables }: Settings, name: string): Pro
 }
 
 /** Prints a part of the settings file with a table for each stream. */
-async function suggest(
-  database: Database,
-  { options, streams, names, signal }: Asked,
-): Promise<number> {
+async function suggest({ database, options, streams, names, signal }: Store): Promise<number> {
   const wanted = { streams: names, from: null, to: null, all: false };
   const report = await findFields(database, wanted, signal);
   const tables = streams.flatMap((stream) => {

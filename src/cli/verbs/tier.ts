@@ -1,8 +1,7 @@
 /** `daywalk tier`: moves days that are old enough to a folder or bucket, or brings days back. */
-import { systemClock } from '../../clock.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { AgeLimit, KeptDay } from '../../model.ts';
-import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
+import { listMovedDays } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
 import { type MoveReport, moveDays } from '../../tier/move.ts';
@@ -15,38 +14,29 @@ import { ageFlag } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
 import { moveLimits, withTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
-import { type Asked, askedOf, withStore } from '../wiring.ts';
-
-const SAY_EVERY_MS = 30_000;
+import { type Asked, askedOf, type Store, sayingSeldom, withStore } from '../wiring.ts';
 
 /** Moves, or restores; exit code 3 when days had to stay where they are. */
 export async function tierVerb(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
-  const { options, settings, names, signal } = asked;
+  const { options } = asked;
   checkFlags(options);
   const limits = options.restore === true ? [] : limitsOf(asked);
-  return withStore(asked, ({ database, log }) =>
-    withTier(settings, database, log, async (tier) => {
-      let said = systemClock.monotonic();
-      const onDay = (days: number) => (done: number) => {
-        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
-        said = systemClock.monotonic();
-        log.info({ done, days }, options.restore === true ? 'restoring days' : 'moving days');
-      };
-      if (options.restore === true) {
-        const range = closedRange({ to: options.from, ...options }, settings);
-        const days = await listMovedDays(database, names, range, signal);
-        return restore(asked, tier, days, onDay(days.length));
-      }
-      const claimed = await claimedByTables(database, settings.tables);
-      const due = await listDaysToMove(database, limits, true, signal);
-      const days = due.map((day) => ({
-        ...day,
-        kept: day.kept ?? claimed.get(day.stream) ?? null,
-      }));
-      return move(asked, tier, days, onDay(days.length));
+  return withStore(asked, (store) =>
+    withTier(store, async (tier) => {
+      const { report, lines } =
+        options.restore === true ? await restore(store, tier) : await move(store, tier, limits);
+      const dryRun = options.dryRun === true;
+      printResult(options, { dryRun, place: tier.store.name, ...report }, () => lines);
+      return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
     }),
   );
+}
+
+/** What was done or would be, for programs and in words. */
+interface Outcome {
+  readonly report: { readonly days: readonly unknown[]; readonly kept: readonly KeptDay[] };
+  readonly lines: readonly string[];
 }
 
 /** @throws {SettingsError} for days where none are asked for, and where the days that come back are not named. */
@@ -71,52 +61,52 @@ function limitsOf({ options, settings, streams }: Asked): AgeLimit[] {
 }
 
 async function move(
-  { options, signal }: Asked,
+  { database, settings, options, signal, log }: Store,
   tier: TierParts,
-  due: readonly DayToMove[],
-  onDay: (done: number) => void,
-): Promise<number> {
+  limits: readonly AgeLimit[],
+): Promise<Outcome> {
+  const claimed = await claimedByTables(database, settings.tables);
+  const listed = await listDaysToMove(database, limits, true, signal);
+  const due = listed.map((day) => ({ ...day, kept: day.kept ?? claimed.get(day.stream) ?? null }));
+  const days = due.filter(({ kept }) => kept === null);
   const { name } = tier.store;
   if (options.dryRun === true) {
     const kept = due.flatMap(({ stream, day, kept: reason }) =>
       reason === null ? [] : [{ stream, day, reason }],
     );
-    const days = due.filter((day) => day.kept === null);
-    const document = { dryRun: true, place: name, days, kept };
-    printResult(options, document, () => [
-      ...describeKept(kept),
-      ...describePlan(days, kept, name),
-    ]);
-    return kept.length === 0 ? EXIT.done : EXIT.gaps;
+    const lines = [...describeKept(kept), ...describePlan(days, kept, name)];
+    return { report: { days, kept }, lines };
   }
-  if (due.some(({ kept }) => kept === null)) await checkStore(tier.store, signal);
-  const report = await moveDays(tier, due, signal, onDay);
-  printResult(options, { dryRun: false, place: name, ...report }, () => [
-    ...describeKept(report.kept),
-    ...describeMoved(report, name),
-  ]);
-  return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
+  if (days.length > 0) await checkStore(tier.store, signal);
+  const say = sayingSeldom(log);
+  const report = await moveDays(tier, due, signal, (done) =>
+    say({ done, days: due.length }, 'moving days'),
+  );
+  return { report, lines: [...describeKept(report.kept), ...describeMoved(report, name)] };
 }
 
 async function restore(
-  { options, settings, signal }: Asked,
+  { database, names, settings, options, signal, log }: Store,
   tier: TierParts,
-  days: readonly MovedDay[],
-  onDay: (done: number) => void,
-): Promise<number> {
-  const { name } = tier.store;
+): Promise<Outcome> {
+  const range = closedRange({ to: options.from, ...options }, settings);
+  const moved = await listMovedDays(database, names, range, signal);
+  const say = sayingSeldom(log);
   const dryRun = options.dryRun === true;
   const report = dryRun
-    ? { days, kept: [] }
-    : await restoreDays(tier, days, settings.recheckDays, signal, onDay);
-  const volume = `${counted(report.days.length, 'day')}, ${formatCount(sum(report.days, ({ records }) => records))} records, ${formatBytes(sum(report.days, ({ pages }) => pages.bytes))} of pages`;
+    ? { days: moved, kept: [] }
+    : await restoreDays(tier, moved, settings.recheckDays, signal, (done) =>
+        say({ done, days: moved.length }, 'restoring days'),
+      );
+  const { days, kept } = report;
+  const volume = `${counted(days.length, 'day')}, ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(sum(days, ({ pages }) => pages.bytes))} of pages`;
   const verb = dryRun ? 'would come back' : 'came back';
-  printResult(options, { dryRun, place: name, ...report }, () => [
-    ...shortened(daySpans(`${verb}:`, report.days)),
-    ...describeKept(report.kept),
-    `${report.days.length === 0 ? 'Nothing' : volume} ${verb} from ${name}.`,
-  ]);
-  return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
+  const lines = [
+    ...shortened(daySpans(`${verb}:`, days)),
+    ...describeKept(kept),
+    `${days.length === 0 ? 'Nothing' : volume} ${verb} from ${tier.store.name}.`,
+  ];
+  return { report, lines };
 }
 
 const sum = <T>(all: readonly T[], of: (one: T) => number): number =>

@@ -4,7 +4,6 @@ import { EXIT } from '../../errors.ts';
 import { comparePages } from '../../ledger/verify-deep.ts';
 import { type Compare, lookAtWindow, verifyWindows } from '../../ledger/verify-source.ts';
 import { verifyStored } from '../../ledger/verify-stored.ts';
-import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import { listPublishedWindows, type PublishedWindow } from '../../store/evidence/proven.ts';
@@ -23,7 +22,7 @@ import {
   verdictDocument,
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
-import { type Asked, askedOf, askedOfApi, withStore } from '../wiring.ts';
+import { type Asked, askedOf, askedOfApi, type Store, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
@@ -42,7 +41,8 @@ function againstSource(invocation: Invocation): Promise<number> {
   const asked = askedOfApi(invocation);
   const { options, settings, streams, names, signal } = asked;
   const span = spanOf(asked);
-  return withExport(asked, 'nothing', async ({ database, parts, log }) => {
+  return withExport(asked, 'nothing', async (session) => {
+    const { database, parts, log } = session;
     const windows = await listPublishedWindows(database, names, span);
     const at = (place: PublishedWindow['place']) => windows.filter((one) => one.place === place);
     const [here, tiered] = [at('here'), at('tiered')];
@@ -56,7 +56,7 @@ function againstSource(invocation: Invocation): Promise<number> {
       });
     const since = systemClock.monotonic();
     const verdicts = deep
-      ? await withMoved(settings, log, async (moved) => {
+      ? await withMoved(session, async (moved) => {
           if (tiered.length > 0) moved.reach(await listMovedDays(database, names, span, signal));
           const pageByPage = comparePages(moved);
           // Of an object some megabytes are held at a time.
@@ -84,12 +84,13 @@ async function againstDigests(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const { options, settings, names, signal } = asked;
   const span = spanOf(asked);
-  return withStore(asked, async ({ database, log }) => {
+  return withStore(asked, async (store) => {
+    const { database } = store;
     const parts = { database, clock: systemClock };
     const before = await listMovedDays(database, names, span, signal);
     const report = await verifyStored(parts, names, span, settings.concurrency, signal);
     const moved = await listMovedDays(database, names, span, signal);
-    const tier = await checkTier(moved, asked, database, log);
+    const tier = await checkTier(moved, store);
     const back = before.filter(
       ({ stream, day }) => !moved.some((one) => one.stream === stream && one.day === day),
     );
@@ -100,14 +101,9 @@ async function againstDigests(invocation: Invocation): Promise<number> {
 }
 
 /** Reads the days that moved; null: there are none, or no setting says where they are. */
-async function checkTier(
-  moved: readonly MovedDay[],
-  { settings, signal }: Asked,
-  database: Database,
-  log: Logger,
-): Promise<TierCheck | null> {
-  if (moved.length === 0 || settings.tierUrl === undefined) return null;
+async function checkTier(moved: readonly MovedDay[], store: Store): Promise<TierCheck | null> {
+  if (moved.length === 0 || store.settings.tierUrl === undefined) return null;
   const { withTier } = await import('../tier-wiring.ts');
   const { checkTieredDays } = await import('../../tier/check-days.ts');
-  return withTier(settings, database, log, (tier) => checkTieredDays(tier, moved, signal));
+  return withTier(store, (tier) => checkTieredDays(tier, moved, store.signal));
 }
