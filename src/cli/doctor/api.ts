@@ -1,6 +1,6 @@
 /** What the doctor finds at the API: whether it answers, where list and total are, what identifies a record, in which zone it counts days. */
 import { EnvelopeError, NoRecordsError, RefusedError, UnavailableError } from '../../errors.ts';
-import type { Contract, Day, Page, Stream } from '../../model.ts';
+import type { Contract, Day, Page, Stream, Window } from '../../model.ts';
 import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
@@ -18,8 +18,9 @@ import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
 /** Records that are looked at. */
 const LOOKED_AT = 50;
 
-/** What asking needs. */
+/** What asking for a stream needs. */
 interface Asking {
+  readonly stream: Stream;
   readonly source: Source;
   /** Absent where it could not be opened. */
   readonly database: Database | undefined;
@@ -31,28 +32,28 @@ interface Asking {
 }
 
 /** Asks for the newest closed day of each stream; the first that finds nobody there, or the key refused, speaks for all. */
-export async function examineApi(asking: Asking): Promise<void> {
+export async function examineApi(asking: Omit<Asking, 'stream'>): Promise<void> {
   const { settings, examination } = asking;
   let skipped: string | null = null;
   for (const stream of settings.streams) {
     const check = `stream ${stream.name}`;
     if (skipped !== null) examination.skip(check, `not asked for, because ${skipped}`);
     else
-      await examination.look(check, async () => {
-        await examineStream(asking, stream).catch((error: unknown) => {
+      await examination.look(check, () =>
+        examineStream({ ...asking, stream }).catch((error: unknown) => {
           if (error instanceof UnavailableError) skipped = 'the API is away';
           if (error instanceof RefusedError) skipped = 'the API refused the key';
           throw error;
-        });
-      });
+        }),
+      );
   }
 }
 
-async function examineStream(asking: Asking, stream: Stream): Promise<void> {
-  const { examination } = asking;
+async function examineStream(asking: Asking): Promise<void> {
+  const { stream, examination } = asking;
   const check = `stream ${stream.name}`;
   const reached = (ms: number) => `API reached, key accepted in ${Math.round(ms)} ms`;
-  const answer = await findAnswer(asking, stream);
+  const answer = await findAnswer(asking);
   if ('nothing' in answer) {
     examination.warn(
       check,
@@ -66,12 +67,13 @@ async function examineStream(asking: Asking, stream: Stream): Promise<void> {
   const records = recordsIn(page.body, contract.recordsPath);
   examination.records.set(stream.name, records);
   examineTime(stream, records, examination);
+  const ofThatDay = { ...asking, day };
   if (contract.totalPath === null && stream.totalPath === undefined)
-    await examineTotal({ ...asking, day }, stream, page, contract);
+    await examineTotal(ofThatDay, page, contract);
   if (records.length === 0) return;
-  const edges = await examineZone({ ...asking, day }, stream, contract);
+  const edges = await examineZone(ofThatDay, contract);
   await examineIdentity(stream, { records, edges }, examination, async (start, length) => {
-    const again = await ask(asking, stream, dayWindow(day), start, length);
+    const again = await ask(asking, dayWindow(day), start, length);
     return recordsIn(again.body, contract.recordsPath);
   });
 }
@@ -92,17 +94,16 @@ const DAYS_BEFORE = [0, 1, 7, 30];
  */
 async function findAnswer(
   asking: Asking,
-  stream: Stream,
 ): Promise<Answer | { nothing: string; oldest: Day; durationMs: number }> {
   let empty: Answer | undefined;
   let reason: Error | undefined;
   let durationMs = 0;
   for (const before of DAYS_BEFORE) {
     const day = addDays(asking.day, -before);
-    const page = await ask(asking, stream, dayWindow(day), 0, LOOKED_AT);
+    const page = await ask(asking, dayWindow(day), 0, LOOKED_AT);
     durationMs = page.durationMs;
     try {
-      const contract = await contractOf(asking, stream, page);
+      const contract = await contractOf(asking, page);
       empty ??= { day, page, contract };
       if (contract.records > 0) return { day, page, contract };
     } catch (error) {
@@ -121,13 +122,12 @@ async function findAnswer(
 }
 
 async function contractOf(
-  { source, database }: Asking,
-  { recordsPath, totalPath }: Stream,
+  { source, database, stream }: Asking,
   page: Page,
 ): Promise<FoundContract> {
   if (page.status === 204) throw new NoRecordsError('the answer is an empty 204');
   if (page.refused !== undefined) throw page.refused;
-  const contract = source.findContract(page.body, { recordsPath, totalPath });
+  const contract = source.findContract(page.body, stream);
   const fault = database && (await readFault(database, page, contract.recordsPath));
   if (fault) throw new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`);
   return contract;
@@ -138,24 +138,26 @@ function whereThingsAre({ recordsPath, totalPath }: FoundContract): string {
   return `records at ${list}, ${totalPath === null ? 'no total' : `total at ${totalPath.join('.')}`}`;
 }
 
+type Span = Pick<Window, 'from' | 'to'>;
+
 function ask(
-  { source, signal }: Asking,
-  { resource, filters }: Stream,
-  { from, to }: { readonly from: string; readonly to: string },
+  { source, stream, signal }: Asking,
+  { from, to }: Span,
   start: number,
   length: number,
-): Promise<Page> {
+) {
+  const { resource, filters } = stream;
   return source.fetchPage({ resource, filters, from, to, start, length }, { signal });
 }
 
 /** A page as long as it is known to go; where that is refused, half of it and so on, as a run asks. */
-async function askLong(asking: Asking, stream: Stream, span: { from: string; to: string }) {
-  const { examination, settings } = asking;
+async function askLong(asking: Asking, span: Span): Promise<Page> {
+  const { stream, examination, settings } = asking;
   const known = examination.lengths.get(stream.name) ?? settings.pageLength;
   let length = Math.min(known, settings.pageLength);
   for (;;)
     try {
-      const page = await ask(asking, stream, span, 0, length);
+      const page = await ask(asking, span, 0, length);
       examination.lengths.set(stream.name, length);
       return page;
     } catch (error) {
@@ -189,23 +191,16 @@ function examineTime(
 }
 
 /** A number beside the list whose name may mean the page: it is a total if it is the same in a page of one record. */
-async function examineTotal(
-  asking: Asking,
-  stream: Stream,
-  page: Page,
-  { recordsPath }: Contract,
-): Promise<void> {
-  const { day, examination } = asking;
-  const short = await ask(asking, stream, dayWindow(day), 0, 1);
+async function examineTotal(asking: Asking, page: Page, { recordsPath }: Contract): Promise<void> {
+  const { stream, day, examination } = asking;
+  const short = await ask(asking, dayWindow(day), 0, 1);
   const found = looksLikeTotal(page.body, short.body, recordsPath);
   if (found === null) return;
   // At its end the list has one record, if the number is right, and the API lets anybody ask so deep.
-  const end = await ask(asking, stream, dayWindow(day), found.total - 1, 2).catch(
-    (error: unknown) => {
-      if (!mayRefuseDepth(error)) throw error;
-      return null;
-    },
-  );
+  const end = await ask(asking, dayWindow(day), found.total - 1, 2).catch((error: unknown) => {
+    if (!mayRefuseDepth(error)) throw error;
+    return null;
+  });
   if (end === null || recordsIn(end.body, recordsPath).length !== 1) return;
   const path = formatJsonPath(found.path);
   examination.warn(
@@ -219,19 +214,15 @@ async function examineTotal(
  * Whether the first and the last hour of the day, as the source counts it, are those of the zone that is set.
  * @returns the records of these hours.
  */
-async function examineZone(
-  asking: Asking,
-  stream: Stream,
-  { recordsPath }: Contract,
-): Promise<readonly unknown[]> {
-  const { day, settings, examination } = asking;
+async function examineZone(asking: Asking, { recordsPath }: Contract): Promise<readonly unknown[]> {
+  const { stream, day, settings, examination } = asking;
   const { timezone } = settings;
   const answers: Answered[] = [];
   for (const [from, to] of [
     [`${day} 00:00:00`, `${day} 00:59:59`],
     [`${day} 23:00:00`, `${day} 23:59:59`],
   ] as const) {
-    const page = await askLong(asking, stream, { from, to });
+    const page = await askLong(asking, { from, to });
     answers.push({ from, to, records: recordsIn(page.body, recordsPath) });
   }
   const length = examination.lengths.get(stream.name) ?? settings.pageLength;
@@ -241,10 +232,8 @@ async function examineZone(
       `pages go up to ${formatCount(length)} records; page_length is ${formatCount(settings.pageLength)}`,
       `A run finds that out by itself. page_length: ${length} saves it the refused requests.`,
     );
-  const offsets = offsetsShown(
-    answers,
-    stream.timePath ? [stream.timePath] : (settings.archiveFields.time ?? []),
-  );
+  const paths = stream.timePath ? [stream.timePath] : (settings.archiveFields.time ?? []);
+  const offsets = offsetsShown(answers, paths);
   const edges = answers.flatMap(({ records }) => records);
   if (offsets === null) return edges;
   const set = ['00:30', '23:30'].map((time) => offsetAt(Date.parse(`${day}T${time}Z`), timezone));

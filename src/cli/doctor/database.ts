@@ -32,6 +32,12 @@ export async function examineDatabase(
   settings: ApiSettings,
   examination: Examination,
 ): Promise<number> {
+  const checkup = {
+    database,
+    settings,
+    examination,
+    names: settings.streams.map(({ name }) => name),
+  };
   const facts = await readServerFacts(database);
   const now = await databaseNow(database);
   examination.ok(
@@ -46,17 +52,26 @@ export async function examineDatabase(
       'Upgrade the server; daywalk runs on 14 and newer.',
     );
   for (const { found, remedy } of facts.concerns) examination.warn('database', found, remedy);
-  await examineHosts(database, examination);
+  await examineHosts(checkup);
   examineClock(now, examination);
   for (const stream of settings.streams)
     await examination.look(`filters ${stream.name}`, () => requireUnchanged(database, [stream]));
-  await examineRuns(database, settings, examination);
-  await examineStreams(database, settings, examination);
+  await examineRuns(checkup);
+  await examineStreams(checkup);
   return now;
 }
 
+/** What is looked at. */
+interface Checkup {
+  readonly database: Database;
+  readonly settings: ApiSettings;
+  /** Of the streams. */
+  readonly names: readonly string[];
+  readonly examination: Examination;
+}
+
 /** Which of several hosts takes writes, and whether the others could be turned to. */
-async function examineHosts(database: Database, examination: Examination): Promise<void> {
+async function examineHosts({ database, examination }: Checkup): Promise<void> {
   const hosts = await database.lookAtHosts(REACHED_MS);
   for (const { name, error } of hosts)
     if (error === undefined) examination.ok('database host', `${name} takes writes`);
@@ -88,12 +103,8 @@ function examineClock(now: number, examination: Examination): void {
 }
 
 /** How the last run ended, which days failed, and whether the key is one that was refused. */
-async function examineRuns(
-  database: Database,
-  { apiUrl, apiKey, streams }: ApiSettings,
-  examination: Examination,
-): Promise<void> {
-  const names = streams.map(({ name }) => name);
+async function examineRuns({ database, settings, names, examination }: Checkup): Promise<void> {
+  const { apiUrl, apiKey } = settings;
   const refused = await readRefusedKey(database, new URL(apiUrl).origin, apiKey.reveal());
   if (refused !== null)
     examination.warn(
@@ -121,16 +132,9 @@ async function examineRuns(
 }
 
 /** What was learned about the API, and whether events come later than the settings allow for. */
-async function examineStreams(
-  database: Database,
-  settings: ApiSettings,
-  examination: Examination,
-): Promise<void> {
-  const names = settings.streams.map((stream) => stream.name);
-  for (const { name, fact, value, evidence, learnedAt } of await readLearnedByName(
-    database,
-    names,
-  )) {
+async function examineStreams({ database, settings, names, examination }: Checkup): Promise<void> {
+  const learned = await readLearnedByName(database, names);
+  for (const { name, fact, value, evidence, learnedAt } of learned) {
     if (fact === 'page_length') examination.lengths.set(name, Number(value));
     const since = learnedAt.toISOString().slice(0, 10);
     examination.ok(

@@ -45,14 +45,12 @@ export class Examination {
     } catch (error) {
       if (!(error instanceof DaywalkError)) throw error;
       // A run makes them by itself.
-      if (error instanceof OlderDatabaseError) {
-        this.warn(check, error.message, error.hint);
-        return undefined;
-      }
-      this.#note(check, 'bad', redactor.redact(error.message), error.hint);
+      const isBad = !(error instanceof OlderDatabaseError);
+      this.#note(check, isBad ? 'bad' : 'warning', redactor.redact(error.message), error.hint);
       // No window failed here: an answer that is no page is a matter of the settings.
       const code = exitCodeOf(error);
-      if (this.exitCode === EXIT.done) this.exitCode = code === EXIT.gaps ? EXIT.settings : code;
+      if (isBad && this.exitCode === EXIT.done)
+        this.exitCode = code === EXIT.gaps ? EXIT.settings : code;
       return undefined;
     }
   }
