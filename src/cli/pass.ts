@@ -19,8 +19,8 @@ import { LimitNews, tellAway } from './limit-news.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
-import { print, printEvent, printJson, terminal } from './terminal/output.ts';
-import { type Audience, Progress } from './terminal/progress.ts';
+import { print, printEvent, printJson } from './terminal/output.ts';
+import { Progress } from './terminal/progress.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
 import { type Asked, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
@@ -162,7 +162,7 @@ export async function watched(
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
   const { quiet, json, jsonEvents: events } = session.options;
-  const live = quiet === true ? undefined : liveTerminal();
+  const live = quiet !== true && isWatched() ? stderrLines : undefined;
   const audience = { live, events: events === true, requests: session.limits };
   const progress = new Progress(systemClock, session.log, audience);
   // Before anybody writes that the program is stopping.
@@ -210,8 +210,5 @@ const commandAgain = (): string =>
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The terminal on which someone watches how it goes; undefined: there is none. */
-function liveTerminal(): Audience['live'] {
-  const isWatched = process.stderr.isTTY === true && readEnvironment().TERM !== 'dumb';
-  return isWatched ? { lines: stderrLines, unicode: terminal().unicode } : undefined;
-}
+/** Whether someone watches how it goes. */
+const isWatched = (): boolean => process.stderr.isTTY === true && readEnvironment().TERM !== 'dumb';

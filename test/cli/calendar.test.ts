@@ -1,9 +1,9 @@
-/** The coverage calendar: each state told apart, with and without colours and UTF-8, in a fixed shape. */
+/** The coverage calendar: each state told apart, with and without colours, in a fixed shape. */
 import { describe, expect, it } from 'vitest';
 import { type CalendarStream, renderCalendar } from '../../src/cli/terminal/calendar.ts';
 import type { DayState } from '../../src/plan/day-states.ts';
 
-const plain = { colour: false, unicode: true, width: 80 };
+const plain = { colour: false, width: 80 };
 
 /** A month by a pattern, one letter a day. */
 function month(name: string, pattern: string): CalendarStream['days'] {
@@ -45,12 +45,6 @@ describe('the calendar', () => {
     expect(row.indexOf('✗')).toBe(8 + 15);
   });
 
-  it('does without UTF-8', () => {
-    const lines = renderCalendar([march], { ...plain, unicode: false });
-    expect(lines[2]).toBe('2026-03    ####o#######X###??########>..');
-    expect(lines.join('')).toMatch(/^[\x20-\x7e]*$/);
-  });
-
   it('with colours is the same text', () => {
     const coloured = renderCalendar([march], { ...plain, colour: true });
     expect(coloured.join('\n')).toContain('\u001b[31m✗\u001b[0m');
@@ -61,10 +55,8 @@ describe('the calendar', () => {
 
   it('tells all states apart by their glyphs alone', () => {
     const days = month('2026-03', 'ceorfm ');
-    for (const unicode of [true, false]) {
-      const row = renderCalendar([{ stream: 's', days }], { ...plain, unicode })[2] ?? '';
-      expect(new Set(row.slice(9)).size).toBe(6);
-    }
+    const row = renderCalendar([{ stream: 's', days }], plain)[2] ?? '';
+    expect(new Set(row.slice(9)).size).toBe(6);
   });
 
   it('shows every month from the first with a day in scope to the last, with the empty ones between', () => {

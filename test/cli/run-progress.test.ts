@@ -20,7 +20,7 @@ const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
 const page = (windowId: number, records: number, total: number | null = null) =>
   ({ kind: 'page', window: window(windowId), records, bytes: records * 10, total }) as const;
 const proof = { kind: 'probe', rule: 'C4', records: 1, why: '' } as const;
-const wide = { width: 100, height: 24, unicode: true };
+const wide = [100, 24] as const;
 
 function halfway(): RunProgress {
   const run = new RunProgress(0);
@@ -112,26 +112,21 @@ describe('the frame', () => {
   });
 
   it('keeps the time left in a narrow terminal', () => {
-    const [total] = progressFrame(halfway().state(10_000), IDLE, { ...wide, width: 44 });
+    const [total] = progressFrame(halfway().state(10_000), IDLE, [44, 24]);
     expect(total).toBe('██░░░░░░░░ 1/4 windows · about 16.7 s left ');
   });
 
   it('fits every terminal, in one column a character', () => {
-    const sizes = fc.record({
-      width: fc.integer({ min: 2, max: 200 }),
-      height: fc.integer({ min: 1, max: 60 }),
-      unicode: fc.boolean(),
-    });
+    const sizes = fc.tuple(fc.integer({ min: 2, max: 200 }), fc.integer({ min: 1, max: 60 }));
     fc.assert(
-      fc.property(sizes, fc.nat(30), (look, windows) => {
+      fc.property(sizes, fc.nat(30), ([width, height], windows) => {
         const run = new RunProgress(0);
         run.add({ kind: 'planned', windows }, 0);
         for (let id = 0; id < windows; id++) run.add({ kind: 'claimed', window: window(id) }, 0);
         if (windows > 0) run.add(page(0, 5, 3), 1);
-        const frame = progressFrame(run.state(2), IDLE, look);
-        expect(frame.length).toBeLessThanOrEqual(Math.max(1, look.height - 1));
-        for (const line of frame) expect(line.length).toBeLessThan(look.width);
-        if (!look.unicode) expect(frame.join('')).toMatch(/^[ -~·–]*$/);
+        const frame = progressFrame(run.state(2), IDLE, [width, height]);
+        expect(frame.length).toBeLessThanOrEqual(Math.max(1, height - 1));
+        for (const line of frame) expect(line.length).toBeLessThan(width);
       }),
     );
   });

@@ -61,22 +61,21 @@ export class Examination {
 }
 
 const MARKS = {
-  ok: ['✓', 'ok  ', 32],
-  warning: ['!', 'warn', 33],
-  bad: ['✗', 'BAD ', 31],
-  skipped: ['-', 'skip', 90],
+  ok: ['✓', 32],
+  warning: ['!', 33],
+  bad: ['✗', 31],
+  skipped: ['-', 90],
 } as const;
 
 /** The findings, a line each, the remedy below; foreign text in them is made printable. */
 export function describeFindings(
   findings: readonly Finding[],
-  look: { colour: boolean; unicode: boolean },
+  { colour }: { readonly colour: boolean },
 ): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length));
   return findings.flatMap(({ check, state, found, remedy }) => {
-    const [sign, word, colour] = MARKS[state];
-    const mark = look.unicode ? sign : word;
-    const shown = look.colour ? `\u001b[${colour}m${mark}\u001b[0m` : mark;
+    const [mark, code] = MARKS[state];
+    const shown = colour ? `\u001b[${code}m${mark}\u001b[0m` : mark;
     return [
       `${shown} ${check.padEnd(width)}  ${printable(found)}`,
       ...(remedy === null ? [] : [`  ${' '.repeat(width)}  → ${printable(remedy)}`]),

@@ -3,28 +3,20 @@
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
 import { nextMonth } from '../../plan/days.ts';
-import { formatCount } from '../../text.ts';
+import { cut, formatCount } from '../../text.ts';
 
-/** How a day is shown. */
-interface Look {
-  readonly glyph: string;
-  readonly ascii: string;
-  /** Select Graphic Rendition code of ANSI terminals. */
-  readonly colour: string;
-}
-
-/** In the order of the legend; the glyphs tell the states apart without the colours. */
-const LOOKS = {
-  complete: { glyph: '█', ascii: '#', colour: '32' },
-  empty: { glyph: '░', ascii: 'o', colour: '32' },
-  running: { glyph: '▸', ascii: '>', colour: '36' },
-  failed: { glyph: '✗', ascii: 'X', colour: '31' },
-  walked: { glyph: '▒', ascii: '~', colour: '33' },
-  begun: { glyph: '▄', ascii: '-', colour: '33' },
-  missing: { glyph: '?', ascii: '?', colour: '33' },
-  open: { glyph: '·', ascii: '.', colour: '2' },
-  out: { glyph: ' ', ascii: ' ', colour: '' },
-} as const satisfies Record<DayState, Look>;
+/** In the order of the legend; the glyphs tell the states apart without the colours, which are codes of ANSI terminals. */
+const LOOKS: Readonly<Record<DayState, readonly [glyph: string, colour: string]>> = {
+  complete: ['█', '32'],
+  empty: ['░', '32'],
+  running: ['▸', '36'],
+  failed: ['✗', '31'],
+  walked: ['▒', '33'],
+  begun: ['▄', '33'],
+  missing: ['?', '33'],
+  open: ['·', '2'],
+  out: [' ', ''],
+};
 
 export interface CalendarStream {
   readonly stream: string;
@@ -34,8 +26,6 @@ export interface CalendarStream {
 
 export interface CalendarOptions {
   readonly colour: boolean;
-  /** False for a terminal without UTF-8. */
-  readonly unicode: boolean;
   /** Columns of the terminal: how many streams stand side by side, and where the legend is wrapped. */
   readonly width: number;
 }
@@ -82,26 +72,20 @@ function block(
 ): string[] {
   const beside = (margin: string, columns: readonly string[]) =>
     `${margin}${columns.join(BETWEEN)}`.trimEnd();
-  const names = streams.map(({ stream }) => shortened(stream, options).padEnd(LONGEST_MONTH));
+  const names = streams.map(({ stream }) => cut(stream, LONGEST_MONTH).padEnd(LONGEST_MONTH));
   return [
     beside(MARGIN, names),
     beside(MARGIN, streams.map(ruler)),
     ...months.map((month) => {
-      const days = Array.from({ length: LONGEST_MONTH }, (_, index) => {
-        return `${month}-${String(index + 1).padStart(2, '0')}`;
-      });
+      const days = Array.from({ length: LONGEST_MONTH }, (_, index) =>
+        String(index + 1).padStart(2, '0'),
+      );
       const rows = streams.map(({ states }) =>
-        days.map((day) => paint(states.get(day) ?? 'out', options)).join(''),
+        days.map((day) => paint(states.get(`${month}-${day}`) ?? 'out', options)).join(''),
       );
       return beside(`${month}  `, rows);
     }),
   ];
-}
-
-function shortened(name: string, { unicode }: CalendarOptions): string {
-  if (name.length <= LONGEST_MONTH) return name;
-  const mark = unicode ? '…' : '...';
-  return name.slice(0, LONGEST_MONTH - mark.length) + mark;
 }
 
 /** Every month from the oldest of these days to the newest, those between without any of them too. */
@@ -120,10 +104,9 @@ function ruler(): string {
   return marks.join('').padEnd(LONGEST_MONTH);
 }
 
-function paint(state: DayState, { colour, unicode }: CalendarOptions): string {
-  const look: Look = LOOKS[state];
-  const text = unicode ? look.glyph : look.ascii;
-  return colour && look.colour ? `\u001b[${look.colour}m${text}\u001b[0m` : text;
+function paint(state: DayState, { colour }: CalendarOptions): string {
+  const [glyph, code] = LOOKS[state];
+  return colour && code ? `\u001b[${code}m${glyph}\u001b[0m` : glyph;
 }
 
 /** The states that occur, each with its days, in lines of at most `width` columns. */

@@ -76,14 +76,9 @@ export function printEvent(event: string, fields: object): void {
 }
 
 /** What the terminal behind stdout can show. */
-export function terminal(): { colour: boolean; unicode: boolean; width: number } {
-  const environment = readEnvironment();
-  const locale = environment.LC_ALL ?? environment.LC_CTYPE ?? environment.LANG ?? '';
-  return {
-    colour: wantsColour(environment, process.stdout.isTTY === true),
-    unicode: locale === '' || /utf-?8/i.test(locale),
-    width: process.stdout.columns ?? 100,
-  };
+export function terminal(): { readonly colour: boolean; readonly width: number } {
+  const colour = wantsColour(readEnvironment(), process.stdout.isTTY === true);
+  return { colour, width: process.stdout.columns ?? 100 };
 }
 
 /**

@@ -3,13 +3,6 @@ import type { LimiterState } from '../../source/limiter.ts';
 import { formatCount, formatDuration, linesOf } from '../../text.ts';
 import type { ProgressState, RunningNow } from './run-progress.ts';
 
-/** What the terminal can show. */
-export interface FrameLook {
-  readonly width: number;
-  readonly height: number;
-  readonly unicode: boolean;
-}
-
 const BAR_CELLS = 10;
 
 /** Share, what is left, and the rate, in one line; a narrow terminal cuts what matters least. */
@@ -48,12 +41,11 @@ function reasonOf({ why, pace }: LimiterState): string[] {
 export function progressFrame(
   state: ProgressState,
   requests: LimiterState,
-  { width, height, unicode }: FrameLook,
+  [width, height]: readonly [columns: number, rows: number],
 ): string[] {
   const share = state.windows === 0 ? 0 : (state.done + state.failed) / state.windows;
   const full = Math.floor(share * BAR_CELLS);
-  const [on, off] = unicode ? ['█', '░'] : ['#', '.'];
-  const bar = on.repeat(full) + off.repeat(BAR_CELLS - full);
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
   const lines = [
     `${bar} ${progressLine(state)}`,
     `  ${requestsLine(requests)}`,

@@ -15,7 +15,7 @@ const EVENT_MS = 5_000;
 /** Who is shown the run, besides the log. */
 export interface Audience {
   /** Absent: nobody watches a terminal. */
-  readonly live?: { readonly lines: LiveLines; readonly unicode: boolean } | undefined;
+  readonly live?: LiveLines | undefined;
   /** Whether programs are told on stdout. */
   readonly events?: boolean;
   /** What the limiter of the requests does now. */
@@ -81,7 +81,7 @@ export class Progress {
   /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
   end(): number {
     for (const stop of this.#stops) stop();
-    this.#audience.live?.lines.clear();
+    this.#audience.live?.clear();
     return this.#clock.monotonic() - this.#began;
   }
 
@@ -96,10 +96,7 @@ export class Progress {
 
   #draw(): void {
     const { live, requests } = this.#audience;
-    if (live === undefined) return;
-    const [width, height] = live.lines.size;
-    const look = { width, height, unicode: live.unicode };
-    live.lines.show(progressFrame(this.state, requests(), look));
+    live?.show(progressFrame(this.state, requests(), live.size));
   }
 
   #tell(): void {
