@@ -17,9 +17,13 @@ const quiet = () =>
   new Option('--quiet', 'no progress, warnings and errors only; a result only if it is not done');
 const stream = () =>
   new Option('--stream <names>', 'only these streams, with commas between them (default: all)');
-const from = (unset: string) =>
-  new Option('--from <day>', `first day: ${DAYS_TAKEN} (default: ${unset})`);
 const to = (unset: string) => new Option('--to <day>', `last day, inclusive (default: ${unset})`);
+/** Which days of which streams; the first and the last day are those that are taken where none is given. */
+const days = (first: string, last: string) => [
+  new Option('--from <day>', `first day: ${DAYS_TAKEN} (default: ${first})`),
+  to(last),
+  stream(),
+];
 
 /** Every verb, in the order in which they are shown. */
 const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
@@ -85,9 +89,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     settings: EVERYTHING,
     load: async () => (await import('./verbs/verify.ts')).verify,
     options: [
-      from('the first day there is'),
-      to('the newest closed day'),
-      stream(),
+      ...days('the first day there is', 'the newest closed day'),
       new Option('--deep', 'fetch every page again and compare record by record').conflicts(
         'offline',
       ),
@@ -129,9 +131,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
       new Option('--table <name>', 'the rows of a record table (default: the records)').conflicts(
         'stream',
       ),
-      from('the first day there is'),
-      to('the last closed day'),
-      stream(),
+      ...days('the first day there is', 'the last closed day'),
       new Option(
         '--check-files',
         'compare files that are there with their digests, and write those that differ again (default: sizes only)',
@@ -181,9 +181,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     settings: READ,
     load: async () => (await import('./verbs/fields.ts')).fields,
     options: [
-      from('the first day there is'),
-      to('the last day there is'),
-      stream(),
+      ...days('the first day there is', 'the last day there is'),
       new Option('--all', 'look at every record (default: some records of at most 60 days)'),
       json(),
     ],
@@ -219,9 +217,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/search.ts')).searchVerb,
     options: [
-      from('the first day that is kept'),
-      to('the last day there is'),
-      stream(),
+      ...days('the first day that is kept', 'the last day there is'),
       new Option('--limit <n>', 'so many hits at most (default: 100; with --json all)'),
       new Option('--without-tier', 'leave out days that moved: they count as not proven'),
       json(),

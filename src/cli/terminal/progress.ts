@@ -52,20 +52,26 @@ export class Progress {
     this.#audience = audience;
     this.#began = clock.monotonic();
     this.#run = new RunProgress(this.#began);
+    const { live, requests } = audience;
     this.#stops = [
-      audience.live === undefined
+      live === undefined
         ? clock.every(LOG_MS, () => this.#tell())
-        : clock.every(REDRAW_MS, () => this.#draw()),
-      ...(audience.events === true ? [clock.every(EVENT_MS, () => this.#emit())] : []),
+        : clock.every(REDRAW_MS, () => live.show(progressFrame(this.state, requests(), live.size))),
+      clock.every(EVENT_MS, () => this.#emit('progress', { ...this.state, requests: requests() })),
     ];
   }
 
   /** Takes in one event of the run. */
   readonly onEvent = (event: RunEvent): void => {
     this.#run.add(event, this.#clock.monotonic());
-    this.#note(event);
     const { kind, ...fields } = event;
-    if (this.#audience.events === true) printEvent(kind, fields);
+    this.#emit(kind, fields);
+    const news = NEWS[kind];
+    if (news === undefined || (kind === 'waiting' && this.#waitingSaid)) return;
+    this.#waitingSaid ||= kind === 'waiting';
+    const [level, message] = news;
+    const { window, ...rest } = { window: {}, ...fields };
+    this.#log[level]({ ...window, ...rest }, message);
   };
 
   /** Where the run stands. */
@@ -85,20 +91,6 @@ export class Progress {
     return this.#clock.monotonic() - this.#began;
   }
 
-  #note({ kind, ...fields }: RunEvent): void {
-    const news = NEWS[kind];
-    if (news === undefined || (kind === 'waiting' && this.#waitingSaid)) return;
-    this.#waitingSaid ||= kind === 'waiting';
-    const [level, message] = news;
-    const { window, ...rest } = { window: {}, ...fields };
-    this.#log[level]({ ...window, ...rest }, message);
-  }
-
-  #draw(): void {
-    const { live, requests } = this.#audience;
-    live?.show(progressFrame(this.state, requests(), live.size));
-  }
-
   #tell(): void {
     const { state } = this;
     const requests = this.#audience.requests();
@@ -109,7 +101,7 @@ export class Progress {
     );
   }
 
-  #emit(): void {
-    printEvent('progress', { ...this.state, requests: this.#audience.requests() });
+  #emit(event: string, fields: object): void {
+    if (this.#audience.events === true) printEvent(event, fields);
   }
 }

@@ -16,19 +16,22 @@ function walkAgainCommand(window: { stream: string; day: string; place?: string 
   return `${back}daywalk backfill ${days} --only all --stream ${stream}`;
 }
 
-/** How many complete windows were not compared, because their pages are in the tier, or gone. */
-export interface LeftWindows {
-  readonly tiered: number;
-  readonly pruned: number;
+/** What was compared with the source. */
+export interface Comparison {
+  readonly verdicts: readonly WindowVerdict[];
+  /** How many complete windows were not compared, because their pages are in the tier, or gone. */
+  readonly left: { readonly tiered: number; readonly pruned: number };
+  readonly elapsedMs: number;
 }
 
 /** One line for each window that differs, with the command that walks it again, and a line for all. */
-export function describeVerdicts(
-  verdicts: readonly WindowVerdict[],
-  left: LeftWindows,
-  elapsedMs: number,
-): string[] {
-  const others = describeLeft(left);
+export function describeVerdicts({ verdicts, left, elapsedMs }: Comparison): string[] {
+  const others = linesOf(
+    left.tiered > 0 &&
+      `${counted(left.tiered, 'window')} in the tier not compared: --deep reads the pages there.`,
+    left.pruned > 0 &&
+      `${counted(left.pruned, 'window')} pruned, not compared: the pages are gone.`,
+  );
   if (verdicts.length === 0 && others.length > 0) return others;
   if (verdicts.length === 0)
     return [
@@ -47,13 +50,6 @@ export function describeVerdicts(
     ...others,
   ];
 }
-
-const describeLeft = ({ tiered, pruned }: LeftWindows): string[] =>
-  linesOf(
-    tiered > 0 &&
-      `${counted(tiered, 'window')} in the tier not compared: --deep reads the pages there.`,
-    pruned > 0 && `${counted(pruned, 'window')} pruned, not compared: the pages are gone.`,
-  );
 
 function describeVerdict(verdict: WindowVerdict): string[] {
   const { window, state, records } = verdict;
@@ -85,11 +81,7 @@ function countStates(verdicts: readonly WindowVerdict[]) {
 }
 
 /** The comparison for programs. */
-export function verdictDocument(
-  verdicts: readonly WindowVerdict[],
-  left: LeftWindows,
-  elapsedMs: number,
-): unknown {
+export function verdictDocument({ verdicts, left, elapsedMs }: Comparison): unknown {
   return {
     windows: verdicts.length,
     ...countStates(verdicts),
@@ -99,7 +91,7 @@ export function verdictDocument(
       ...window,
       ...verdict,
       walks: walks.map((walk) => walk.walkId),
-      ...(verdict.state === 'changed' ? { command: walkAgainCommand({ ...window, place }) } : {}),
+      ...(verdict.state === 'changed' && { command: walkAgainCommand({ ...window, place }) }),
     })),
   };
 }

@@ -12,7 +12,7 @@ import { readStreams } from '../../store/streams.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
 import { withExport } from '../pass.ts';
-import { print, printJson, printResult } from '../terminal/output.ts';
+import { printResult } from '../terminal/output.ts';
 import {
   describeStored,
   describeTier,
@@ -64,11 +64,13 @@ function againstSource(invocation: Invocation): Promise<number> {
           return [...there, ...(await compare(pageByPage, here, settings.concurrency))];
         })
       : await compare(lookAtWindow, here, settings.concurrency);
-    const elapsedMs = systemClock.monotonic() - since;
-    if (options.json === true) printJson(verdictDocument(verdicts, left, elapsedMs));
-    else if (windows.length === 0 && span !== null && (await isBefore(database, names, span)))
-      print('Nothing to compare: those days are before the first day of the stream.');
-    else print(...describeVerdicts(verdicts, left, elapsedMs));
+    const comparison = { verdicts, left, elapsedMs: systemClock.monotonic() - since };
+    const before = windows.length === 0 && span && (await isBefore(database, names, span));
+    printResult(options, verdictDocument(comparison), () =>
+      before
+        ? ['Nothing to compare: those days are before the first day of the stream.']
+        : describeVerdicts(comparison),
+    );
     const areSame = verdicts.every((verdict) => verdict.state === 'same');
     return areSame && verdicts.length > 0 ? EXIT.done : EXIT.gaps;
   });
