@@ -15,7 +15,7 @@ import { takeSlots } from '../store/rates.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
 import { notBegun } from './chosen-days.ts';
-import { LimitNews, tellAway } from './limit-news.ts';
+import { tellAway, tellLimits } from './limit-news.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
@@ -69,7 +69,7 @@ export function withExport<T>(
       for (const line of notBegun(settings)) log.warn(line);
       let database: Database | null = null;
       const source = await openApi(settings, {
-        onLimits: new LimitNews(log).onLimits,
+        onLimits: tellLimits(log),
         onAway: tellAway(log),
         ...defined({ budget: budgetOf(asked, () => database), watch: daemon?.watch }),
       });

@@ -115,8 +115,8 @@ const ONE_TRY_MS = 3_000;
 interface Expectation {
   /** What may be made where it is not there; nothing by default. */
   readonly makes?: Makes;
-  /** For how long: one try, or the patience of the settings. */
-  readonly waits?: 'once' | 'patiently';
+  /** Whether it is tried once, and not for as long as the settings say. */
+  readonly once?: boolean;
   /** Told why, each time that it did not answer. */
   readonly onAway?: (error: TransientError) => void;
 }
@@ -129,11 +129,7 @@ export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
-  {
-    makes = 'nothing',
-    waits = makes === 'nothing' ? 'once' : 'patiently',
-    onAway = () => {},
-  }: Expectation = {},
+  { makes = 'nothing', once = makes === 'nothing', onAway = () => {} }: Expectation = {},
 ): Promise<OpenDatabase> {
   const { url, embedded, release } = await reachDatabase(settings, log, signal, makes);
   const { statementTimeout } = settings;
@@ -146,15 +142,14 @@ export async function openDatabase(
     log,
   });
   const close = () => database.close().finally(release);
-  const [limitMs, patienceMs] =
-    waits === 'once' ? [Math.min(statementTimeout, ONE_TRY_MS), 0] : [statementTimeout];
+  const limitMs = once ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const persist = <T>(attempt: () => Promise<T>): Promise<T> => {
     const telling = () =>
       attempt().catch((error: unknown) => {
         if (error instanceof TransientError) onAway(error);
         throw error;
       });
-    return database.retry(telling, signal, patienceMs);
+    return database.retry(telling, signal, once ? 0 : undefined);
   };
   try {
     const state = await persist(() => readSchemaState(url, limitMs));

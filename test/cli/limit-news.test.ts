@@ -1,6 +1,6 @@
 /** What the log tells of the limiter: what changed, and not each request. */
 import { describe, expect, test } from 'vitest';
-import { LimitNews, tellAway } from '../../src/cli/limit-news.ts';
+import { tellAway, tellLimits } from '../../src/cli/limit-news.ts';
 import { isHeldBack, requestsLine } from '../../src/cli/terminal/progress-text.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { LimiterState } from '../../src/source/limiter.ts';
@@ -9,8 +9,8 @@ import { IDLE } from '../support/idle-limiter.ts';
 function told(...states: Partial<LimiterState>[]): string[] {
   const lines: string[] = [];
   const note = (...line: unknown[]) => void lines.push(String(line.at(-1)));
-  const news = new LimitNews({ ...silentLogger, info: note, warn: note });
-  for (const state of states) news.onLimits({ ...IDLE, ...state });
+  const tell = tellLimits({ ...silentLogger, info: note, warn: note });
+  for (const state of states) tell({ ...IDLE, ...state });
   return lines;
 }
 

@@ -31,7 +31,7 @@ export async function examine(
     examineProgram(settings, examination);
     await examineSecrets(settings, examination);
     const opened = await examination.look('database', () =>
-      openDatabase(settings, log, signal, { makes, waits: 'once' }),
+      openDatabase(settings, log, signal, { makes, once: true }),
     );
     later(async () => opened?.close());
     const now =

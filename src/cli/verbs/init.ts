@@ -28,12 +28,12 @@ export async function init(given: Invocation): Promise<number> {
   const path = resolve(typeof config === 'string' ? config : 'daywalk.yaml');
   const where = typeof config === 'string' ? ` --config ${config}` : '';
   const folder = dirname(path);
-  if (force !== true && existsSync(path)) throw alreadyThere(path);
+  const flag = force === true ? 'w' : 'wx';
+  if (flag === 'wx' && existsSync(path)) throw alreadyThere(path);
   const invocation = await askForDatabase(given);
-  const settings = await keepDatabase(settingsFor(invocation), folder, force === true);
-  await write(path, newFile(settings, folder), { overwrite: force === true });
-  const schema = `${JSON.stringify(fileSchema(), null, 2)}\n`;
-  await write(join(folder, SCHEMA_FILE), schema, { overwrite: true });
+  const settings = await keepDatabase(settingsFor(invocation), folder, flag);
+  await write(path, newFile(settings, folder), flag);
+  await write(join(folder, SCHEMA_FILE), `${JSON.stringify(fileSchema(), null, 2)}\n`, 'w');
   print(
     ...linesOf(
       `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
@@ -48,7 +48,7 @@ export async function init(given: Invocation): Promise<number> {
     settings.embedded ? 'cluster' : 'tables',
   );
   const { more, told } = found(settings, examination, path);
-  if (told.length > 0) await write(path, newFile(more, folder), { overwrite: true });
+  if (told.length > 0) await write(path, newFile(more, folder), 'w');
   const isDone = examination.exitCode === EXIT.done;
   print(
     ...linesOf(
@@ -120,20 +120,16 @@ function settingsFor({ options }: Invocation): Settings {
  * A database URL of this shell's environment goes into a file that only its owner can read, so that another shell finds the
  * same database: it may hold a password, and the settings file is for everybody's eyes.
  */
-async function keepDatabase(
-  settings: Settings,
-  folder: string,
-  overwrite: boolean,
-): Promise<Settings> {
+async function keepDatabase(settings: Settings, folder: string, flag: Flag): Promise<Settings> {
   if (settings.databaseUrl === undefined || settings.databaseUrlFile !== undefined) return settings;
   const path = join(folder, URL_FILE);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw unwritable(dirname(path), error);
   });
-  if (overwrite) await rm(path, { force: true });
-  await write(path, `${settings.databaseUrl.reveal()}\n`, { overwrite: false, mode: 0o600 });
+  if (flag === 'w') await rm(path, { force: true });
+  await write(path, `${settings.databaseUrl.reveal()}\n`, 'wx', 0o600);
   const ignore = join(dirname(path), '.gitignore');
-  if (!existsSync(ignore)) await write(ignore, '*\n', { overwrite: false });
+  if (!existsSync(ignore)) await write(ignore, '*\n', 'wx');
   const place = { source: 'file', place: path } as const;
   const origins = { ...settings.origins, 'database.url_file': place };
   return { ...settings, databaseUrlFile: path, origins };
@@ -145,13 +141,12 @@ function sameOf(paths: readonly (readonly string[] | null)[]): readonly string[]
   return paths.every((path) => JSON.stringify(path) === JSON.stringify(first)) ? first : null;
 }
 
-async function write(
-  path: string,
-  text: string,
-  { overwrite, mode = 0o666 }: { readonly overwrite: boolean; readonly mode?: number },
-): Promise<void> {
+/** `w` writes over a file that is there. */
+type Flag = 'w' | 'wx';
+
+async function write(path: string, text: string, flag: Flag, mode = 0o666): Promise<void> {
   try {
-    await writeFile(path, text, { flag: overwrite ? 'w' : 'wx', mode });
+    await writeFile(path, text, { flag, mode });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST'
       ? alreadyThere(path)

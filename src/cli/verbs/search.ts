@@ -37,45 +37,28 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const range = chosenRange(options, 'today', asked.settings);
   return withStore(asked, async (store) => {
+    // With --json one document, written as the hits come: there may be more of them than fit into memory.
+    if (json) printJsonLines(`{"value": ${JSON.stringify(value)}, "hits": [`);
+    let separator = '';
+    const tell = (hits: readonly StreamHit[]) => {
+      for (const hit of hits)
+        if (json) {
+          printJsonLines(`${separator}${jsonOf(hit)}`);
+          separator = ',';
+        } else print(...describeHit(hit));
+    };
     const report = await withMoved(store, (records) => {
       const moved = options.withoutTier === true ? null : records;
-      const work: Work = (tell) =>
-        search(
-          store.database,
-          { value, streams: asked.names, ...range, limit, moved },
-          tell,
-          signal,
-        );
-      return json ? printDocument(value, work) : printText(work);
+      const wanted = { value, streams: asked.names, ...range, limit, moved };
+      return search(store.database, wanted, tell, signal);
     });
-    const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
+    const { streams, limited } = report;
+    if (json)
+      printJsonLines(`], "limited": ${limited}, "streams": ${JSON.stringify(streams, null, 2)}}`);
+    else print(...describeReport(report));
+    const proven = streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
     return proven ? EXIT.done : EXIT.gaps;
   });
-}
-
-type Work = (tell: (hits: readonly StreamHit[]) => void) => Promise<SearchReport>;
-
-async function printText(work: Work): Promise<SearchReport> {
-  const report = await work((hits) => {
-    for (const hit of hits) print(...describeHit(hit));
-  });
-  print(...describeReport(report));
-  return report;
-}
-
-/** One JSON document, written as the hits come: there may be more of them than fit into memory. */
-async function printDocument(value: string, work: Work): Promise<SearchReport> {
-  printJsonLines(`{"value": ${JSON.stringify(value)}, "hits": [`);
-  let first = true;
-  const report = await work((hits) => {
-    for (const hit of hits) {
-      printJsonLines(`${first ? '' : ','}${jsonOf(hit)}`);
-      first = false;
-    }
-  });
-  const { streams, limited } = report;
-  printJsonLines(`], "limited": ${limited}, "streams": ${JSON.stringify(streams, null, 2)}}`);
-  return report;
 }
 
 /** The record is put in as it is stored, with every digit. */

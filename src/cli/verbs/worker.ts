@@ -16,8 +16,8 @@ import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
 import { askedOfApi } from '../wiring.ts';
 
-/** Those who are told what the worker does. */
-interface Watchers {
+/** What the worker works with, and those who are told what it does. */
+interface Watched extends ExportSession {
   readonly activity: Activity;
   readonly metrics: Metrics;
 }
@@ -31,7 +31,8 @@ const LOOK_AT_CLOCK_MS = 60_000;
 /** Runs until it is stopped, or until the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
   const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
-  return withExport(askedOfApi(invocation), 'tables', (session) => eachTick(session, watchers), {
+  const work = (session: ExportSession) => eachTick({ ...session, ...watchers });
+  return withExport(askedOfApi(invocation), 'tables', work, {
     openPage: (start) => openStatusPage(start, watchers),
     watch: watchers.metrics.watch,
   });
@@ -42,15 +43,15 @@ export function worker(invocation: Invocation): Promise<number> {
  * A tick only wakes the planner, so a missed one loses nothing.
  * @throws what a pass throws; the signal's reason.
  */
-async function eachTick(session: ExportSession, watchers: Watchers): Promise<never> {
-  const { log, settings, signal } = session;
+async function eachTick(session: Watched): Promise<never> {
+  const { log, settings, activity, signal } = session;
   for (;;) {
     signal.throwIfAborted();
     const began = systemClock.now();
-    await untilAsked(session, watchers);
+    await untilAsked(session);
     let told: number | null = null;
     await untilTick(systemClock, settings.schedule, began, signal, (next) => {
-      watchers.activity.nextTick = next;
+      activity.nextTick = next;
       if (told !== next) log.info({ next: new Date(next) }, 'waiting for the next tick');
       told = next;
     });
@@ -108,10 +109,10 @@ async function planningAtTicks<T>(
 }
 
 /** Passes until one is not ended by a refused key: a process that ends is started again, and would send the key again. */
-async function untilAsked(session: ExportSession, watchers: Watchers): Promise<void> {
+async function untilAsked(session: Watched): Promise<void> {
   for (let logged = 0; ; ) {
-    await pass(session, watchers);
-    const { refused } = watchers.activity;
+    await pass(session);
+    const { refused } = session.activity;
     if (refused === null) return;
     if (logged !== refused.until.getTime())
       session.log.error(
@@ -124,8 +125,9 @@ async function untilAsked(session: ExportSession, watchers: Watchers): Promise<v
 }
 
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
-async function pass(session: ExportSession, { activity, metrics }: Watchers): Promise<void> {
+async function pass(session: Watched): Promise<void> {
   const { settings, database, source, parts, log, limits, notifier, signal } = session;
+  const { activity, metrics } = session;
   const { origin } = new URL(settings.apiUrl);
   const progress = new Progress(systemClock, log, { requests: limits });
   const onEvent = (event: RunEvent) => {
