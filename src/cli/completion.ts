@@ -1,6 +1,6 @@
 /** Completion for shells, as scripts that know every verb and option and start no daywalk. */
-import { SETTINGS } from '../settings/table/table.ts';
-import { type Word, wordsOf } from './command-line.ts';
+import { Option } from 'commander';
+import { ROWS, SETTINGS } from '../settings/table/table.ts';
 import type { Shell, VerbRow } from './verb.ts';
 
 /** The script; ends without a line break. */
@@ -10,22 +10,18 @@ export function completionScript(shell: Shell, table: readonly VerbRow[]): strin
 }
 
 function bashScript(table: readonly VerbRow[]): string {
-  const words = new Map(table.flatMap(wordsOf).map((word) => [word.long, word]));
-  const values = [...words.values()].flatMap(({ long, value, choices, isPath }) => {
-    if (value === '' || (choices.length === 0 && !isPath)) return [];
-    const found = isPath ? '-f' : `-W '${choices.join(' ')}'`;
+  const options = new Map(table.flatMap(optionsOf).map((option) => [option.long, option]));
+  const values = [...options.values()].flatMap((option) => {
+    const { long, required, argChoices = [] } = option;
+    if (!required || (argChoices.length === 0 && !isPath(option))) return [];
+    const found = isPath(option) ? '-f' : `-W '${argChoices.join(' ')}'`;
     return [`    ${long}) COMPREPLY=($(compgen ${found} -- "$cur")); return ;;`];
   });
   const offer = (verb: string, offered: readonly string[]) =>
     `    ${verb}) COMPREPLY=($(compgen -W '${offered.join(' ')}' -- "$cur")) ;;`;
   const verbs = table.map((row) => {
-    const options = wordsOf(row).map(({ long }) => long);
-    return offer(row.name, [
-      ...(row.argument?.argChoices ?? []),
-      ...options,
-      '--help',
-      '--help-all',
-    ]);
+    const flags = optionsOf(row).map(({ long = '' }) => long);
+    return offer(row.name, [...(row.argument?.argChoices ?? []), ...flags, '--help', '--help-all']);
   });
   return `# daywalk: source <(daywalk completion bash)
 _daywalk() {
@@ -60,7 +56,7 @@ function fishScript(table: readonly VerbRow[]): string {
     ...(row.argument?.argChoices ?? []).map(
       (word) => `complete -c daywalk -n '__fish_seen_subcommand_from ${row.name}' -a '${word}'`,
     ),
-    ...wordsOf(row).map((word) => fishWord(row.name, word)),
+    ...optionsOf(row).map((option) => fishOption(row.name, option)),
   ]);
   return `# daywalk: daywalk completion fish | source
 complete -c daywalk -f
@@ -68,11 +64,26 @@ complete -c daywalk -n __fish_use_subcommand -l config -r -F -d '${plain(SETTING
 ${verbs.join('\n')}`;
 }
 
-function fishWord(verb: string, { long, value, does, choices, isPath }: Word): string {
-  const values = choices.length === 0 ? '' : ` -a '${choices.join(' ')}'`;
-  const takes = value === '' ? '' : isPath ? ' -r -F' : ` -x${values}`;
-  return `complete -c daywalk -n '__fish_seen_subcommand_from ${verb}' -l ${long.slice(2)}${takes} -d '${plain(does)}'`;
+function fishOption(verb: string, option: Option): string {
+  const { long = '', required, argChoices, description } = option;
+  const values = argChoices === undefined ? '' : ` -a '${argChoices.join(' ')}'`;
+  const takes = required ? (isPath(option) ? ' -r -F' : ` -x${values}`) : '';
+  return `complete -c daywalk -n '__fish_seen_subcommand_from ${verb}' -l ${long.slice(2)}${takes} -d '${plain(description)}'`;
 }
+
+/** The options of a verb: its own, and those of the settings that it obeys, with the values that they take. */
+function optionsOf({ options = [], settings }: VerbRow): readonly Option[] {
+  const obeyed = ROWS.flatMap(({ flag, placeholder, description, group, kind }) => {
+    if (flag === null || !settings.includes(group)) return [];
+    const option = new Option(`${flag} ${placeholder}`, description);
+    if (kind.kind === 'choice') option.choices(kind.choices);
+    if (kind.kind === 'boolean') option.choices(['yes', 'no']);
+    return [option];
+  });
+  return [...options, ...obeyed];
+}
+
+const isPath = ({ flags }: Option): boolean => /<(file|folder|directory)>/.test(flags);
 
 /** Text that no shell takes for anything else, between single quotes. */
 const plain = (text: string): string => text.replaceAll("'", '’').replaceAll(/[`\\]/g, '');

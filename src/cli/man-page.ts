@@ -1,7 +1,7 @@
 /** The manual page daywalk(1), made from the tables of verbs, settings and exit codes (man-pages(7), groff_man(7)). */
+import type { Option } from 'commander';
 import { EXIT_MEANINGS } from '../errors.ts';
 import { ROWS } from '../settings/table/table.ts';
-import { ownWords, type Word } from './command-line.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
@@ -59,13 +59,14 @@ function describeVerb(row: VerbRow): string[] {
     '.TP',
     `\\fB${text(row.name)}\\fR${argument}`,
     line(row.does),
-    ...ownWords(row).flatMap(describeWord),
+    ...(row.options ?? []).flatMap(describeOption),
   ];
 }
 
-function describeWord({ long, value, choices, does }: Word): string[] {
-  const values = choices.length === 0 ? value : choices.join('|');
-  return ['.RS', '.TP', `\\fB${text(long)}\\fR ${text(values)}`.trimEnd(), line(does), '.RE'];
+function describeOption({ long = '', flags, argChoices, description }: Option): string[] {
+  const values = argChoices?.join('|') ?? flags.slice(long.length + 1);
+  const term = `\\fB${text(long)}\\fR ${text(values)}`.trimEnd();
+  return ['.RS', '.TP', term, line(description), '.RE'];
 }
 
 /** Text within a line: nothing in it is a request, and a hyphen stays one that can be copied. */
