@@ -63,39 +63,35 @@ export function withExport<T>(
   daemon?: Daemon,
 ): Promise<T> {
   const { settings, signal } = asked;
-  return withLog(
-    asked.options.quiet === true ? quieter(settings) : settings,
-    async (log, later) => {
-      for (const line of notBegun(settings)) log.warn(line);
-      let database: Database | null = null;
-      const source = await openApi(settings, {
-        onLimits: tellLimits(log),
-        onAway: tellAway(log),
-        ...defined({ budget: budgetOf(asked, () => database), watch: daemon?.watch }),
-      });
-      later(() => source.close());
-      const notifier = openNotifier(settings, systemClock, log, redactor.redact);
-      later(() => notifier.close());
-      const start = { ...asked, log, limits: () => source.limits() };
-      const page = await daemon?.openPage(start);
-      later(async () => page?.close());
-      const onAway = (error: Error) => page?.waiting(error.message);
-      const open = () => openDatabase(settings, log, signal, { makes, onAway });
-      const telling = () => notifyingFailure(notifier, signal, open);
-      const opening =
-        daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
-      // Who makes nothing exports nothing, so that how it fares says nothing of the export.
-      const tells = makes !== 'nothing';
-      const opened = await (tells ? opening : open)();
-      later(opened.close);
-      if (daemon !== undefined) tellUrl(opened, log);
-      database = opened.database;
-      if (tells) await notifier.attach(database);
-      page?.attach(opened.url);
-      const parts = exportParts(database, source, log, settings);
-      return work({ ...start, database, source, parts, notifier });
-    },
-  );
+  return withLog(quieter(asked), async (log, later) => {
+    for (const line of notBegun(settings)) log.warn(line);
+    let database: Database | null = null;
+    const source = await openApi(settings, {
+      onLimits: tellLimits(log),
+      onAway: tellAway(log),
+      ...defined({ budget: budgetOf(asked, () => database), watch: daemon?.watch }),
+    });
+    later(source);
+    const notifier = openNotifier(settings, systemClock, log, redactor.redact);
+    later(notifier);
+    const start = { ...asked, log, limits: () => source.limits() };
+    const page = (await daemon?.openPage(start)) ?? null;
+    if (page !== null) later(page);
+    const onAway = (error: Error) => page?.waiting(error.message);
+    const open = () => openDatabase(settings, log, signal, { makes, onAway });
+    const telling = () => notifyingFailure(notifier, signal, open);
+    const reaching = daemon ? () => untilReached(telling, open, log, signal) : telling;
+    // Who makes nothing exports nothing, so that how it fares says nothing of the export.
+    const tells = makes !== 'nothing';
+    const opened = await (tells ? reaching : open)();
+    later(opened);
+    if (daemon !== undefined) tellUrl(opened, log);
+    database = opened.database;
+    if (tells) await notifier.attach(database);
+    page?.attach(opened.url);
+    const parts = exportParts(database, source, log, settings);
+    return work({ ...start, database, source, parts, notifier });
+  });
 }
 
 /** The setting `rate` as a budget that all workers share, one for each API, for a source that is opened before the database is. */
@@ -144,13 +140,10 @@ export async function forgetRefusal(
     await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
 }
 
-/** With `--quiet` warnings and errors are logged. */
-function quieter(settings: Settings): Settings {
-  const { logLevel } = settings;
-  return {
-    ...settings,
-    logLevel: logLevel === 'error' || logLevel === 'fatal' ? logLevel : 'warn',
-  };
+/** The settings; with `--quiet` only warnings and errors are logged. */
+function quieter({ settings, options }: Asked): Settings {
+  const isQuiet = settings.logLevel === 'error' || settings.logLevel === 'fatal';
+  return options.quiet !== true || isQuiet ? settings : { ...settings, logLevel: 'warn' };
 }
 
 /**

@@ -53,9 +53,6 @@ export async function openApi(
   });
 }
 
-/** Host and process, for people who ask who holds a window; the tail tells a restarted container from the one before. */
-export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
-
 /** What the export needs of the other parts. */
 export function exportParts(
   database: Database,
@@ -69,7 +66,8 @@ export function exportParts(
     reader: source,
     clock: systemClock,
     log,
-    owner: owner(),
+    // For people who ask who holds a window; the tail tells a restarted container from the one before.
+    owner: `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`,
     followers: [
       sealing({ database, log }),
       keepingTables({ database, log }, settings.tables),

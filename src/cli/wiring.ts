@@ -54,17 +54,22 @@ export function openLog(settings: Settings): Promise<ProcessLogger> {
   });
 }
 
+/** What is opened, and is to be closed whatever happens. */
+interface Closable {
+  close(): Promise<unknown>;
+}
+
 /** Opens the log, calls `work`, and closes whatever happens what `work` left for later, the last first, and the log. */
 export async function withLog<T>(
   settings: Settings,
-  work: (log: ProcessLogger, later: (close: () => Promise<unknown>) => void) => Promise<T>,
+  work: (log: ProcessLogger, later: (opened: Closable) => void) => Promise<T>,
 ): Promise<T> {
   const log = await openLog(settings);
   let closeAll: () => Promise<unknown> = () => log.flush();
   try {
-    return await work(log, (close) => {
+    return await work(log, (opened) => {
       const others = closeAll;
-      closeAll = () => close().finally(others);
+      closeAll = () => opened.close().finally(others);
     });
   } finally {
     await closeAll();
@@ -72,11 +77,10 @@ export async function withLog<T>(
 }
 
 /** A database that is there: the one of the URL, or the embedded one. */
-export interface OpenDatabase {
+export interface OpenDatabase extends Closable {
   readonly database: Database;
   readonly url: string;
   readonly embedded: boolean;
-  close(): Promise<void>;
 }
 
 /** Tells how to look into the embedded Postgres, where it stays: with other verbs it ends at once. */
@@ -94,18 +98,18 @@ export async function reachDatabase(
   log: ProcessLogger,
   signal: AbortSignal,
   makes: Makes,
-): Promise<{ url: string; embedded: boolean; release(): Promise<void> }> {
+): Promise<Pick<OpenDatabase, 'url' | 'embedded' | 'close'>> {
   const { databaseUrl, directory } = settings;
   if (databaseUrl !== undefined) {
     if (skipsCertificateCheck(databaseUrl))
       log.warn(
         'DATABASE_URL switches the check of the database certificate off: whoever stands between can read and change everything; use sslmode=verify-full with sslrootcert',
       );
-    return { url: databaseUrl.reveal(), embedded: false, release: async () => {} };
+    return { url: databaseUrl.reveal(), embedded: false, close: async () => {} };
   }
   if (makes !== 'cluster') await requireEmbedded(directory);
   const started = await startEmbedded({ directory, signal, log });
-  return { url: started.url, embedded: true, release: () => started.release() };
+  return { url: started.url, embedded: true, close: () => started.release() };
 }
 
 /** How long one try to reach a database may take. */
@@ -131,7 +135,8 @@ export async function openDatabase(
   signal: AbortSignal,
   { makes = 'nothing', once = makes === 'nothing', onAway = () => {} }: Expectation = {},
 ): Promise<OpenDatabase> {
-  const { url, embedded, release } = await reachDatabase(settings, log, signal, makes);
+  const reached = await reachDatabase(settings, log, signal, makes);
+  const { url } = reached;
   const { statementTimeout } = settings;
   const database = new Database({
     url,
@@ -141,7 +146,7 @@ export async function openDatabase(
     clock: systemClock,
     log,
   });
-  const close = () => database.close().finally(release);
+  const close = () => database.close().finally(reached.close);
   const limitMs = once ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const persist = <T>(attempt: () => Promise<T>): Promise<T> => {
     const telling = () =>
@@ -159,7 +164,7 @@ export async function openDatabase(
       const applied = await persist(() => migrate(url, log));
       log.info({ migrations: applied }, 'the schema was brought up');
     }
-    return { database, url, embedded, close };
+    return { ...reached, database, close };
   } catch (error) {
     await close();
     throw error;
@@ -175,7 +180,7 @@ export interface Store extends Asked, OpenDatabase {
 export function withStore<T>(asked: Asked, work: (store: Store) => Promise<T>): Promise<T> {
   return withLog(asked.settings, async (log, later) => {
     const opened = await openDatabase(asked.settings, log, asked.signal);
-    later(opened.close);
+    later(opened);
     return work({ ...asked, ...opened, log });
   });
 }

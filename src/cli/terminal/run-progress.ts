@@ -41,11 +41,7 @@ export class RunProgress {
   >();
   /** Records by the second in which they came, of the last seconds only. */
   readonly #bySecond = new Map<number, number>();
-  #windows = 0;
-  #done = 0;
-  #failed = 0;
-  #records = 0;
-  #bytes = 0;
+  readonly #sum = { windows: 0, done: 0, failed: 0, records: 0, bytes: 0 };
 
   constructor(now: number) {
     this.#began = now;
@@ -53,7 +49,8 @@ export class RunProgress {
 
   /** Takes in one event. */
   add(event: RunEvent, now: number): void {
-    if (event.kind === 'planned') this.#windows = event.windows;
+    const sum = this.#sum;
+    if (event.kind === 'planned') sum.windows = event.windows;
     if (!('window' in event)) return;
     const { kind, window } = event;
     if (kind === 'claimed')
@@ -62,31 +59,26 @@ export class RunProgress {
     else this.#running.delete(window.windowId);
     if (kind === 'complete' && event.proof.kind !== 'parts')
       this.proven += event.proof.records - (event.proof.removed ?? 0);
-    if ((kind === 'complete' || kind === 'unchanged') && window.kind !== 'cut') this.#done += 1;
-    if (kind === 'failed') this.#failed += 1;
+    if ((kind === 'complete' || kind === 'unchanged') && window.kind !== 'cut') sum.done += 1;
+    if (kind === 'failed') sum.failed += 1;
     if (kind === 'split') {
-      this.#windows += event.parts;
-      this.#done += 1;
+      sum.windows += event.parts;
+      sum.done += 1;
     }
   }
 
   /** What is known now. */
   state(now: number): ProgressState {
     const elapsedMs = now - this.#began;
-    const over = this.#done + this.#failed;
-    const walked = [...this.#running.values()].filter(({ window }) => window.kind !== 'cut');
+    const { windows, done, failed } = this.#sum;
+    const running = [...this.#running.values()].map(({ window, since, ...known }) => {
+      return { ...window, ...known, elapsedMs: Math.round(now - since) };
+    });
+    const walked = running.filter(({ kind }) => kind !== 'cut');
     return {
-      windows: Math.max(this.#windows, over + walked.length),
-      done: this.#done,
-      failed: this.#failed,
-      running: [...this.#running.values()].map(({ window, since, records, total }) => ({
-        ...window,
-        records,
-        total,
-        elapsedMs: Math.round(now - since),
-      })),
-      records: this.#records,
-      bytes: this.#bytes,
+      ...this.#sum,
+      windows: Math.max(windows, done + failed + walked.length),
+      running,
       elapsedMs: Math.round(elapsedMs),
       recordsPerSecond: this.#rate(now, elapsedMs),
       leftMs: this.#left(elapsedMs),
@@ -98,8 +90,8 @@ export class RunProgress {
     this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + event.records);
     for (const old of this.#bySecond.keys())
       if (old <= second - RATE_SECONDS) this.#bySecond.delete(old);
-    this.#records += event.records;
-    this.#bytes += event.bytes;
+    this.#sum.records += event.records;
+    this.#sum.bytes += event.bytes;
     const running = this.#running.get(event.window.windowId);
     if (running === undefined) return;
     running.records += event.records;
@@ -116,10 +108,11 @@ export class RunProgress {
 
   /** Running windows count as far as their totals tell. */
   #left(elapsedMs: number): number | null {
-    let over = this.#done + this.#failed;
+    const { windows, done, failed } = this.#sum;
+    let over = done + failed;
     for (const { records, total } of this.#running.values())
       if (total !== null && total > 0) over += Math.min(1, records / total);
-    const left = Math.max(this.#windows, this.#done + this.#failed) - over;
+    const left = Math.max(windows, done + failed) - over;
     return over > 0 && left > 0 ? Math.round((elapsedMs / over) * left) : null;
   }
 }

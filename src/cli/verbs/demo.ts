@@ -48,9 +48,9 @@ export async function demo({ options, signal }: Invocation): Promise<number> {
   return withLog(settings, async (log, later) => {
     print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
     const simulator = await startSimulator(eventsPerDay, signal);
-    later(async () => simulator.process.kill('SIGTERM'));
-    const { database, close } = await openDatabase(settings, log, signal, { makes: 'cluster' });
-    later(close);
+    later(simulator);
+    const opened = await openDatabase(settings, log, signal, { makes: 'cluster' });
+    later(opened);
     const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
     const from = addDays(to, 1 - days);
     const config = join(DIRECTORY, 'daywalk.yaml');
@@ -64,7 +64,13 @@ export async function demo({ options, signal }: Invocation): Promise<number> {
     };
     const daywalk = (...args: readonly string[]) => startDaywalk(args, environment, signal);
     const pagesInAll = (days * eventsPerDay) / settings.pageLength;
-    await show(daywalk, database, ['backfill', '--from', from, '--to', to], pagesInAll, signal);
+    await show(
+      daywalk,
+      opened.database,
+      ['backfill', '--from', from, '--to', to],
+      pagesInAll,
+      signal,
+    );
     return EXIT.done;
   });
 }
@@ -153,7 +159,7 @@ async function startSimulator(eventsPerDay: number, signal: AbortSignal) {
   child.on('error', () => {});
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /http:\/\/[^\s"',]+/.exec(line)?.[0];
-    if (url !== undefined) return { url, process: child };
+    if (url !== undefined) return { url, close: async () => child.kill('SIGTERM') };
   }
   throw new DemoError('the simulator did not start');
 }

@@ -33,7 +33,7 @@ export async function examine(
     const opened = await examination.look('database', () =>
       openDatabase(settings, log, signal, { makes, once: true }),
     );
-    later(async () => opened?.close());
+    if (opened !== undefined) later(opened);
     const now =
       opened &&
       (await examination.look('database', () => examineDatabase(opened, settings, examination)));
@@ -53,7 +53,7 @@ export async function examine(
       connectTimeout: Math.min(settings.connectTimeout, REACHED_MS),
       pageTimeout: Math.min(settings.pageTimeout, ANSWERED_MS),
     });
-    later(() => source.close());
+    later(source);
     const database = opened?.database;
     await examineApi({ source, database, settings, day, signal, examination });
   });

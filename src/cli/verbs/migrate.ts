@@ -10,7 +10,7 @@ export function migrateVerb(invocation: Invocation): Promise<number> {
   const { settings } = askedOf(invocation);
   return withLog(settings, async (log, later) => {
     const reached = await reachDatabase(settings, log, invocation.signal, 'tables');
-    later(reached.release);
+    later(reached);
     const state = await readSchemaState(reached.url, settings.statementTimeout);
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length === 0) print('The schema is up to date.');
