@@ -23,7 +23,7 @@ import { print, printEvent, printJson } from './terminal/output.ts';
 import { Progress } from './terminal/progress.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
-import { type Asked, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
+import { type Asked, type Later, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
 
 /** Between tries to reach a database whose patience is over. */
 const TRY_AGAIN_MS = 5_000;
@@ -34,6 +34,7 @@ export interface SessionStart extends Asked<ApiSettings> {
   /** What the limiter of the source does now. */
   readonly limits: () => LimiterState;
   readonly log: ProcessLogger;
+  readonly later: Later;
 }
 
 /** What a verb that exports works with. */
@@ -74,7 +75,7 @@ export function withExport<T>(
     later(source);
     const notifier = openNotifier(settings, systemClock, log, redactor.redact);
     later(notifier);
-    const start = { ...asked, log, limits: () => source.limits() };
+    const start = { ...asked, log, later, limits: () => source.limits() };
     const page = (await daemon?.openPage(start)) ?? null;
     if (page !== null) later(page);
     const onAway = (error: Error) => page?.waiting(error.message);
@@ -180,7 +181,7 @@ export async function watched(
   if (events === true) printEvent('report', { exitCode: code, report: document });
   else if (json === true) printJson(document);
   else if (quiet !== true || code !== EXIT.done)
-    print(...describeRun(report, elapsedMs, progress.proven), ...notBegun(session.settings));
+    print(describeRun(report, elapsedMs, progress.proven), notBegun(session.settings));
   return code;
 }
 

@@ -14,43 +14,36 @@ import type { ObjectStore } from '../tier/object-store.ts';
 import { ownedBy } from '../tier/rows.ts';
 import { S3Store } from '../tier/s3/s3-store.ts';
 import { redactor } from './process-redactor.ts';
+import type { Later } from './wiring.ts';
 
-interface Opened {
+/** What opening needs. */
+export interface Opening {
   readonly settings: Settings;
   readonly log: Logger;
+  readonly later: Later;
 }
 
-/** Calls `work` with the tier of the settings; see {@link withObjectStore}. */
-export function withTier<T>(
-  { database, ...opened }: Opened & { readonly database: Database },
-  work: (tier: TierParts) => Promise<T>,
-): Promise<T> {
-  return withObjectStore(opened, (store) => {
-    const deltas = new DeltaLog(store, systemClock, ownedBy(database));
-    return work({ database, store, log: deltas, clock: systemClock });
-  });
+/** The tier of the settings; see {@link openObjectStore}. */
+export async function openTier(database: Database, opening: Opening): Promise<TierParts> {
+  const store = await openObjectStore(opening);
+  const log = new DeltaLog(store, systemClock, ownedBy(database));
+  return { database, store, log, clock: systemClock };
 }
 
 /**
- * Calls `work` with the folder or bucket of the settings, and closes its connections whatever happens.
+ * The folder or bucket of the settings.
  * @throws {SettingsError} where there is none.
  */
-export async function withObjectStore<T>(
-  { settings, log }: Opened,
-  work: (store: ObjectStore) => Promise<T>,
-): Promise<T> {
+export async function openObjectStore({ settings, log, later }: Opening): Promise<ObjectStore> {
   const { tierUrl } = settings;
   if (tierUrl === undefined)
     throw new SettingsError('nothing says where days move to: tier.url is not set', {
       hint: 'Set tier.url in daywalk.yaml to a folder, or to s3://bucket/prefix; docs/tier.md tells more.',
     });
-  if (!tierUrl.startsWith('s3://')) return work(openFolderStore(tierUrl, systemClock));
+  if (!tierUrl.startsWith('s3://')) return openFolderStore(tierUrl, systemClock);
   const bucket = await openBucket(settings, tierUrl, log);
-  try {
-    return await work(bucket);
-  } finally {
-    await bucket.close();
-  }
+  later(bucket);
+  return bucket;
 }
 
 async function openBucket(settings: Settings, url: string, log: Logger) {

@@ -16,7 +16,7 @@ import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { claimedByTables } from './claimed-streams.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './process-redactor.ts';
-import { windowsAtATime } from './wiring.ts';
+import { closing, windowsAtATime } from './wiring.ts';
 
 /**
  * The API as a source of pages.
@@ -82,13 +82,14 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
   what: 'the tier',
   atEnd: true,
   async catchUp(_, signal) {
-    const { moveLimits, withTier } = await import('./tier-wiring.ts');
+    const { moveLimits, openTier } = await import('./tier-wiring.ts');
     const { moveDueDays } = await import('../tier/moving.ts');
     const parts = { database, clock: systemClock, log };
     const claimed = await claimedByTables(database, settings.tables);
     for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
     const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
-    const inTier: InTier = (work) => withTier({ settings, database, log }, work);
+    const inTier: InTier = (work) =>
+      closing(async (later) => work(await openTier(database, { settings, log, later })));
     await moveDueDays(parts, limits, inTier, signal);
   },
 });

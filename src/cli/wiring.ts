@@ -59,21 +59,32 @@ interface Closable {
   close(): Promise<unknown>;
 }
 
-/** Opens the log, calls `work`, and closes whatever happens what `work` left for later, the last first, and the log. */
-export async function withLog<T>(
-  settings: Settings,
-  work: (log: ProcessLogger, later: (opened: Closable) => void) => Promise<T>,
-): Promise<T> {
-  const log = await openLog(settings);
-  let closeAll: () => Promise<unknown> = () => log.flush();
+/** Takes what is to be closed when the work is done. */
+export type Later = (opened: Closable) => void;
+
+/** Calls `work`, and closes whatever happens what it left for later, the last first. */
+export async function closing<T>(work: (later: Later) => Promise<T>): Promise<T> {
+  let closeAll: () => Promise<unknown> = async () => {};
   try {
-    return await work(log, (opened) => {
+    return await work((opened) => {
       const others = closeAll;
       closeAll = () => opened.close().finally(others);
     });
   } finally {
     await closeAll();
   }
+}
+
+/** The same with a log. */
+export function withLog<T>(
+  settings: Settings,
+  work: (log: ProcessLogger, later: Later) => Promise<T>,
+): Promise<T> {
+  return closing(async (later) => {
+    const log = await openLog(settings);
+    later({ close: () => log.flush() });
+    return work(log, later);
+  });
 }
 
 /** A database that is there: the one of the URL, or the embedded one. */
@@ -174,6 +185,7 @@ export async function openDatabase(
 /** What a verb that works on what is stored has at hand. */
 export interface Store extends Asked, OpenDatabase {
   readonly log: ProcessLogger;
+  readonly later: Later;
 }
 
 /** Opens log and database, calls `work`, and closes them whatever happens. */
@@ -181,7 +193,7 @@ export function withStore<T>(asked: Asked, work: (store: Store) => Promise<T>): 
   return withLog(asked.settings, async (log, later) => {
     const opened = await openDatabase(asked.settings, log, asked.signal);
     later(opened);
-    return work({ ...asked, ...opened, log });
+    return work({ ...asked, ...opened, log, later });
   });
 }
 

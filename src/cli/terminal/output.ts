@@ -2,11 +2,11 @@
 import { systemClock } from '../../clock.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { readEnvironment } from '../../settings/environment.ts';
-import { formatCount, printable, printableLines } from '../../text.ts';
+import { formatCount, linesOf, printable, printableLines } from '../../text.ts';
 
 /** Prints a result, a line each; names and errors in it come from the API and the database. */
-export function print(...lines: readonly string[]): void {
-  printColoured(...lines.map(printable));
+export function print(...lines: readonly (string | readonly string[] | false)[]): void {
+  printColoured(...linesOf(...lines).map(printable));
 }
 
 /** Prints lines with colours of ours; foreign text in them has gone through `printable`, or it would colour too. */
@@ -61,7 +61,7 @@ export function printResult(
   lines: () => readonly string[],
 ): void {
   if (json === true) printJson(document);
-  else print(...lines());
+  else print(lines());
 }
 
 /** Prints lines of a JSON document that is written piece by piece. */

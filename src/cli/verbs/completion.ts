@@ -7,7 +7,7 @@ import type { Shell, Verb, VerbRow } from '../verb.ts';
 /** The verb, which prints the script of a shell for these verbs. */
 export function completionOf(table: readonly VerbRow[]): Verb {
   return async ({ options }) => {
-    print(...completionScript(options.shell as Shell, table).split('\n'));
+    print(completionScript(options.shell as Shell, table).split('\n'));
     return EXIT.done;
   };
 }

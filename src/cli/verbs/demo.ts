@@ -103,10 +103,9 @@ async function show(
     ['5. In SQL', EXAMPLE_QUERY],
     ['6. From a record table, which the run has kept in step', TABLE_QUERY],
   ] as const) {
-    print('', title, '', ...query.split('\n'), '');
-    print(...tableOf(await database.persist(query)));
+    print('', title, '', query.split('\n'), '', tableOf(await database.persist(query)));
   }
-  print('', ...NEXT);
+  print('', NEXT);
 }
 
 /** A record table of the events. */

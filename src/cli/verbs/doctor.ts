@@ -39,12 +39,11 @@ export async function examine(
       (await examination.look('database', () => examineDatabase(opened, settings, examination)));
     if (settings.tierUrl !== undefined)
       await examination.look('tier', async () => {
-        const { withObjectStore } = await import('../tier-wiring.ts');
+        const { openObjectStore } = await import('../tier-wiring.ts');
         const { checkStore } = await import('../../tier/check-store.ts');
-        await withObjectStore({ settings, log }, async (store) => {
-          await checkStore(store, signal);
-          examination.ok('tier', `${store.name} takes, gives back and removes an object`);
-        });
+        const store = await openObjectStore({ settings, log, later });
+        await checkStore(store, signal);
+        examination.ok('tier', `${store.name} takes, gives back and removes an object`);
       });
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
     const source = await openApi({

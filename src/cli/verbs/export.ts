@@ -11,10 +11,10 @@ import { tableContents } from '../../files/table-contents.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
+import { openMoved } from '../open-moved.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, sayingSeldom, withStore } from '../wiring.ts';
-import { withMoved } from '../with-moved.ts';
 
 const MOST_LINES = 20;
 
@@ -30,16 +30,15 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
     const say = sayingSeldom(store.log);
     const format = (options.format as Format | undefined) ?? null;
     const checkFiles = options.checkFiles === true;
-    const report = await withMoved(store, async (moved) => {
-      const contents =
-        options.table === undefined
-          ? recordContents(database, names, moved)
-          : await tableContents(database, String(options.table));
-      const wanted = { folder, contents, ...range, format, checkFiles };
-      const parts = { database, clock: systemClock };
-      return exportDays(parts, wanted, signal, (done, days, { written, skipped, records }) =>
-        say({ done, days, written, skipped, records }, 'exporting to files'),
-      );
+    const contents =
+      options.table === undefined
+        ? recordContents(database, names, await openMoved(store))
+        : await tableContents(database, String(options.table));
+    const wanted = { folder, contents, ...range, format, checkFiles };
+    const parts = { database, clock: systemClock };
+    const report = await exportDays(parts, wanted, signal, (done, days, sofar) => {
+      const { written, skipped, records } = sofar;
+      say({ done, days, written, skipped, records }, 'exporting to files');
     });
     const elapsedMs = systemClock.monotonic() - since;
     const document = { ...report, folder, elapsedMs: Math.round(elapsedMs) };

@@ -12,7 +12,6 @@ import type { Settings } from '../../settings/settings.ts';
 import { readAgain } from '../../settings/small-files.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
-import { linesOf } from '../../text.ts';
 import type { Examination } from '../doctor/examination.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
@@ -35,13 +34,11 @@ export async function init(given: Invocation): Promise<number> {
   await write(path, newFile(settings, folder), flag);
   await write(join(folder, SCHEMA_FILE), `${JSON.stringify(fileSchema(), null, 2)}\n`, 'w');
   print(
-    ...linesOf(
-      `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
-      settings.databaseUrlFile === join(folder, URL_FILE) &&
-        `The database URL is in ${URL_FILE}, which only you can read.`,
-      'Now `daywalk doctor` looks at it:',
-      '',
-    ),
+    `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
+    settings.databaseUrlFile === join(folder, URL_FILE) &&
+      `The database URL is in ${URL_FILE}, which only you can read.`,
+    'Now `daywalk doctor` looks at it:',
+    '',
   );
   const examination = await examine(
     { ...invocation, options: { config: path } },
@@ -49,15 +46,12 @@ export async function init(given: Invocation): Promise<number> {
   );
   const { more, told } = found(settings, examination, path);
   if (told.length > 0) await write(path, newFile(more, folder), 'w');
-  const isDone = examination.exitCode === EXIT.done;
   print(
-    ...linesOf(
-      '',
-      told,
-      settings.apiKeyFile === undefined &&
-        'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
-      isDone && `Next: daywalk run${where}`,
-    ),
+    '',
+    told,
+    settings.apiKeyFile === undefined &&
+      'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
+    examination.exitCode === EXIT.done && `Next: daywalk run${where}`,
   );
   return examination.exitCode;
 }

@@ -15,8 +15,8 @@ export function migrateVerb(invocation: Invocation): Promise<number> {
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length === 0) print('The schema is up to date.');
     else if (invocation.options.dryRun === true)
-      print(...state.pending.map((name) => `would apply ${name}`));
-    else print(...(await migrate(reached.url, log)).map((name) => `applied ${name}`));
+      print(state.pending.map((name) => `would apply ${name}`));
+    else print((await migrate(reached.url, log)).map((name) => `applied ${name}`));
     return EXIT.done;
   });
 }

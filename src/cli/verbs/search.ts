@@ -12,10 +12,10 @@ import {
 import { counted, cut, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { numberFlag } from '../flags.ts';
+import { openMoved } from '../open-moved.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, withStore } from '../wiring.ts';
-import { withMoved } from '../with-moved.ts';
 
 /** Hits for people; a program gets all. */
 const SHOWN = 100;
@@ -45,17 +45,15 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
         if (json) {
           printJsonLines(`${separator}${jsonOf(hit)}`);
           separator = ',';
-        } else print(...describeHit(hit));
+        } else print(describeHit(hit));
     };
-    const report = await withMoved(store, (records) => {
-      const moved = options.withoutTier === true ? null : records;
-      const wanted = { value, streams: asked.names, ...range, limit, moved };
-      return search(store.database, wanted, tell, signal);
-    });
+    const moved = options.withoutTier === true ? null : await openMoved(store);
+    const wanted = { value, streams: asked.names, ...range, limit, moved };
+    const report = await search(store.database, wanted, tell, signal);
     const { streams, limited } = report;
     if (json)
       printJsonLines(`], "limited": ${limited}, "streams": ${JSON.stringify(streams, null, 2)}}`);
-    else print(...describeReport(report));
+    else print(describeReport(report));
     const proven = streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
     return proven ? EXIT.done : EXIT.gaps;
   });

@@ -4,10 +4,10 @@ import { serveArchive } from '../../archive/archive-server.ts';
 import { ServedArchive } from '../../archive/page.ts';
 import { systemClock } from '../../clock.ts';
 import { SettingsError } from '../../errors.ts';
+import { openMoved } from '../open-moved.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, tellUrl, withStore } from '../wiring.ts';
-import { withMoved } from '../with-moved.ts';
 
 /** Serves until it is stopped. */
 export async function serveArchiveVerb(invocation: Invocation): Promise<number> {
@@ -19,19 +19,15 @@ export async function serveArchiveVerb(invocation: Invocation): Promise<number> 
     throw new SettingsError('archive.key is not set, or archive.listen is off: nothing is served', {
       hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
     });
-  return withStore(asked, (store) =>
-    withMoved(store, async (moved) => {
-      const { database, log } = store;
-      tellUrl(store, log);
-      const archive = new ServedArchive(database, { streams, fields, timeZone }, moved);
-      const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
-      print(`serving ${streams.join(', ')} at ${listener.url}`);
-      try {
-        if (!signal.aborted) await once(signal, 'abort');
-        throw signal.reason;
-      } finally {
-        await listener.close();
-      }
-    }),
-  );
+  return withStore(asked, async (store) => {
+    const { database, log } = store;
+    const moved = await openMoved(store);
+    tellUrl(store, log);
+    const archive = new ServedArchive(database, { streams, fields, timeZone }, moved);
+    const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
+    store.later(listener);
+    print(`serving ${streams.join(', ')} at ${listener.url}`);
+    if (!signal.aborted) await once(signal, 'abort');
+    throw signal.reason;
+  });
 }

@@ -43,7 +43,7 @@ export async function status(invocation: Invocation): Promise<number> {
       );
     else {
       printColoured(...renderCalendar(facts.streams, terminal()));
-      print(...describeStatus(facts, schedule));
+      print(describeStatus(facts, schedule));
     }
     return EXIT.done;
   });

@@ -12,7 +12,7 @@ import { closedRange } from '../chosen-days.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { ageFlag } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
-import { moveLimits, withTier } from '../tier-wiring.ts';
+import { moveLimits, openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { type Asked, askedOf, type Store, sayingSeldom, withStore } from '../wiring.ts';
 
@@ -22,15 +22,14 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
   const { options } = asked;
   checkFlags(options);
   const limits = options.restore === true ? [] : limitsOf(asked);
-  return withStore(asked, (store) =>
-    withTier(store, async (tier) => {
-      const { report, lines } =
-        options.restore === true ? await restore(store, tier) : await move(store, tier, limits);
-      const dryRun = options.dryRun === true;
-      printResult(options, { dryRun, place: tier.store.name, ...report }, () => lines);
-      return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
-    }),
-  );
+  return withStore(asked, async (store) => {
+    const tier = await openTier(store.database, store);
+    const { report, lines } =
+      options.restore === true ? await restore(store, tier) : await move(store, tier, limits);
+    const dryRun = options.dryRun === true;
+    printResult(options, { dryRun, place: tier.store.name, ...report }, () => lines);
+    return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
+  });
 }
 
 /** What was done or would be, for programs and in words. */

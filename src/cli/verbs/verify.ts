@@ -11,6 +11,7 @@ import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { readStreams } from '../../store/streams.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
+import { openMoved } from '../open-moved.ts';
 import { withExport } from '../pass.ts';
 import { printResult } from '../terminal/output.ts';
 import {
@@ -23,7 +24,6 @@ import {
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
 import { type Asked, askedOf, askedOfApi, type Store, withStore } from '../wiring.ts';
-import { withMoved } from '../with-moved.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
 export function verify(invocation: Invocation): Promise<number> {
@@ -55,15 +55,12 @@ function againstSource(invocation: Invocation): Promise<number> {
         log.debug({ stream, from, to, state }, 'compared');
       });
     const since = systemClock.monotonic();
-    const verdicts = deep
-      ? await withMoved(session, async (moved) => {
-          if (tiered.length > 0) moved.reach(await listMovedDays(database, names, span, signal));
-          const pageByPage = comparePages(moved);
-          // Of an object some megabytes are held at a time.
-          const there = await compare(pageByPage, tiered, 1);
-          return [...there, ...(await compare(pageByPage, here, settings.concurrency))];
-        })
-      : await compare(lookAtWindow, here, settings.concurrency);
+    const moved = deep ? await openMoved(session) : null;
+    if (tiered.length > 0) moved?.reach(await listMovedDays(database, names, span, signal));
+    const how = moved === null ? lookAtWindow : comparePages(moved);
+    // Of an object some megabytes are held at a time.
+    const there = deep ? await compare(how, tiered, 1) : [];
+    const verdicts = [...there, ...(await compare(how, here, settings.concurrency))];
     const comparison = { verdicts, left, elapsedMs: systemClock.monotonic() - since };
     const before = windows.length === 0 && span && (await isBefore(database, names, span));
     printResult(options, verdictDocument(comparison), () =>
@@ -105,7 +102,7 @@ async function againstDigests(invocation: Invocation): Promise<number> {
 /** Reads the days that moved; null: there are none, or no setting says where they are. */
 async function checkTier(moved: readonly MovedDay[], store: Store): Promise<TierCheck | null> {
   if (moved.length === 0 || store.settings.tierUrl === undefined) return null;
-  const { withTier } = await import('../tier-wiring.ts');
+  const { openTier } = await import('../tier-wiring.ts');
   const { checkTieredDays } = await import('../../tier/check-days.ts');
-  return withTier(store, (tier) => checkTieredDays(tier, moved, store.signal));
+  return checkTieredDays(await openTier(store.database, store), moved, store.signal);
 }
