@@ -38,20 +38,21 @@ export async function examineDatabase(
     examination,
     names: settings.streams.map(({ name }) => name),
   };
+  const { ok, warn } = examination;
   const facts = await readServerFacts(database);
   const now = await databaseNow(database);
-  examination.ok(
+  ok(
     'database',
     `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`,
   );
   const ended = supportEnded('postgres', facts.version, dayAt(now, 'UTC'));
   if (ended !== null)
-    examination.warn(
+    warn(
       'database',
       `PostgreSQL ${facts.version} has had no security fixes since ${ended}`,
       'Upgrade the server; daywalk runs on 14 and newer.',
     );
-  for (const { found, remedy } of facts.concerns) examination.warn('database', found, remedy);
+  for (const { found, remedy } of facts.concerns) warn('database', found, remedy);
   await examineHosts(checkup);
   examineClock(now, examination);
   for (const stream of settings.streams)
@@ -71,60 +72,61 @@ interface Checkup {
 }
 
 /** Which of several hosts takes writes, and whether the others could be turned to. */
-async function examineHosts({ database, examination }: Checkup): Promise<void> {
+async function examineHosts({ database, examination: { ok, warn } }: Checkup): Promise<void> {
   const hosts = await database.lookAtHosts(REACHED_MS);
   for (const { name, error } of hosts)
-    if (error === undefined) examination.ok('database host', `${name} takes writes`);
+    if (error === undefined) ok('database host', `${name} takes writes`);
     else if (error instanceof NoWritesError)
-      examination.ok('database host', `${name} takes none now: ${error.message}`);
+      ok('database host', `${name} takes none now: ${error.message}`);
     else
-      examination.warn(
+      warn(
         'database host',
         `${name} cannot be used: ${redactor.redact(error.message)}`,
         'Mend it before the next failover, or take it out of DATABASE_URL.',
       );
   if (hosts.filter(({ error }) => error === undefined).length > 1)
-    examination.warn(
+    warn(
       'database host',
       'more than one host takes writes: they are not one cluster, or a failover left two primaries',
       'Name the hosts of one cluster, of which one takes writes at a time.',
     );
 }
 
-function examineClock(now: number, examination: Examination): void {
+function examineClock(now: number, { ok, warn }: Examination): void {
   const skew = Math.abs(systemClock.now() - now);
   if (skew > SKEW_MS)
-    examination.warn(
+    warn(
       'clock',
       `this machine and the database differ by ${Math.round(skew / 1000)} s`,
       'The database decides; set this machine by NTP so that logs can be compared.',
     );
-  else examination.ok('clock', 'this machine and the database agree');
+  else ok('clock', 'this machine and the database agree');
 }
 
 /** How the last run ended, which days failed, and whether the key is one that was refused. */
 async function examineRuns({ database, settings, names, examination }: Checkup): Promise<void> {
+  const { ok, warn } = examination;
   const { apiUrl, apiKey } = settings;
   const refused = await readRefusedKey(database, new URL(apiUrl).origin, apiKey.reveal());
   if (refused !== null)
-    examination.warn(
+    warn(
       'key',
       `the API refused this key at ${utcMinute(refused.since)}; workers do not send it before ${utcMinute(refused.until)}`,
       'Put another key in its place; workers see that within seconds.',
     );
   const run = await readLastRun(database);
   if (run !== null && run.outcome !== null && run.outcome !== 'done' && run.outcome !== 'gaps')
-    examination.warn(
+    warn(
       'last run',
       `the last run, of ${utcMinute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
       `${run.outcome === 'refused' ? 'With a key that is taken the' : 'The'} next run goes on from there.`,
     );
   else if (run?.outcome === 'done')
-    examination.ok('last run', `the last run, of ${utcMinute(run.startedAt)}, left no gaps`);
+    ok('last run', `the last run, of ${utcMinute(run.startedAt)}, left no gaps`);
   const failed = (await readGaps(database, names)).filter(({ state }) => state === 'failed');
   const newest = failed.at(-1);
   if (newest !== undefined)
-    examination.warn(
+    warn(
       'last failure',
       `${counted(failed.length, 'day')} failed, the newest is ${newest.day} of ${newest.stream}: ${newest.lastError ?? 'the reason is not known any more'}`,
       '`daywalk gaps` lists them, with the commands that walk them again.',
@@ -133,17 +135,15 @@ async function examineRuns({ database, settings, names, examination }: Checkup):
 
 /** What was learned about the API, and whether events come later than the settings allow for. */
 async function examineStreams({ database, settings, names, examination }: Checkup): Promise<void> {
+  const { ok, warn } = examination;
   const learned = await readLearnedByName(database, names);
   for (const { name, fact, value, evidence, learnedAt } of learned) {
     if (fact === 'page_length') examination.lengths.set(name, Number(value));
     const since = learnedAt.toISOString().slice(0, 10);
-    examination.ok(
-      `learned ${name}`,
-      `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`,
-    );
+    ok(`learned ${name}`, `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`);
   }
   for (const { stream, late, longestHours } of await readLateness(database, names))
-    examination.warn(
+    warn(
       `lateness ${stream}`,
       `${formatCount(late)} records were found up to ${Math.ceil(longestHours)} h after their day had closed`,
       longestHours > (settings.recheckDays - 1) * 24
@@ -151,7 +151,7 @@ async function examineStreams({ database, settings, names, examination }: Checku
         : `They are in the database now. A longer settle than ${Math.round(settings.settle / 60_000)} min would have waited for the early ones.`,
     );
   for (const gone of await readGone(database, names))
-    for (const sentence of describeGone(gone)) examination.warn(`kept ${gone.stream}`, sentence);
+    for (const sentence of describeGone(gone)) warn(`kept ${gone.stream}`, sentence);
 }
 
 /** What was learned, in words. */

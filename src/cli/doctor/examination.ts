@@ -26,17 +26,11 @@ export class Examination {
   readonly records = new Map<string, readonly unknown[]>();
   exitCode: number = EXIT.done;
 
-  ok(check: string, found: string, remedy?: string): void {
+  readonly ok = (check: string, found: string, remedy?: string): void =>
     this.#note(check, 'ok', found, remedy);
-  }
-
-  warn(check: string, found: string, remedy?: string): void {
+  readonly warn = (check: string, found: string, remedy?: string): void =>
     this.#note(check, 'warning', found, remedy);
-  }
-
-  skip(check: string, found: string): void {
-    this.#note(check, 'skipped', found);
-  }
+  readonly skip = (check: string, found: string): void => this.#note(check, 'skipped', found);
 
   /** Does a piece of the work; undefined where it threw, and that is a finding. */
   async look<T>(check: string, work: () => Promise<T>): Promise<T | undefined> {

@@ -28,14 +28,14 @@ interface Shown {
 export async function examineIdentity(
   { name, idPath }: Stream,
   shown: Shown,
-  examination: Examination,
+  { identities, ok, warn }: Examination,
   ask: (start: number, length: number) => Promise<readonly unknown[]>,
 ): Promise<void> {
   const { records } = shown;
   const check = `identity ${name}`;
   if (idPath !== undefined && !hasEverywhere(idPath, records)) {
     const found = `some of ${records.length} records have nothing at ${formatJsonPath(idPath)}`;
-    examination.warn(check, found, 'Those count by their content. Is id_path right?');
+    warn(check, found, 'Those count by their content. Is id_path right?');
     return;
   }
   const paths = idPath ? [idPath] : identityPaths(records);
@@ -49,19 +49,19 @@ export async function examineIdentity(
     const found = `${formatJsonPath(idPath)} is another for the same records, asked for from another start`;
     const remedy =
       'Take id_path out: by it records pass for newer versions of others, and hide them.';
-    examination.warn(check, found, remedy);
+    warn(check, found, remedy);
     return;
   }
   const isKept = (path: Path) => again.length > 0 && changed(path) === 0;
   const path = paths.find((each) => isKept(each) && isOfRecords(each, shown));
   if (path === undefined || (records.length < LEAST_RECORDS && path !== likeliest)) {
-    examination.identities.set(name, null);
+    identities.set(name, null);
     const found = `${formatJsonPath(likeliest)} may number the rows of an answer, or be made anew for each`;
-    examination.ok(check, found, 'No id_path is suggested: a wrong one hides records.');
+    ok(check, found, 'No id_path is suggested: a wrong one hides records.');
   } else if (records.length >= LEAST_RECORDS) {
-    examination.identities.set(name, path);
+    identities.set(name, path);
     const spelled = formatJsonPath(path);
-    examination.ok(
+    ok(
       check,
       `${spelled} is in each of ${records.length} records, and different in each`,
       `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,

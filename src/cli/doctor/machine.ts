@@ -13,14 +13,13 @@ import { supportEnded } from './support.ts';
 const OPEN_TO_OTHERS = 0o027;
 
 /** The settings file, and what Node.js it is. */
-export function examineProgram({ config }: ApiSettings, examination: Examination): void {
-  const file = config ?? 'no daywalk.yaml; environment and defaults';
-  examination.ok('settings', file);
+export function examineProgram({ config }: ApiSettings, { ok, warn }: Examination): void {
+  ok('settings', config ?? 'no daywalk.yaml; environment and defaults');
   const { node } = process.versions;
   const ended = supportEnded('node', node, dayAt(systemClock.now(), 'UTC'));
-  if (ended === null) examination.ok('Node.js', node);
+  if (ended === null) ok('Node.js', node);
   else
-    examination.warn(
+    warn(
       'Node.js',
       `${node}, which has had no security fixes since ${ended}`,
       'Install Node.js 24.',
@@ -28,7 +27,7 @@ export function examineProgram({ config }: ApiSettings, examination: Examination
 }
 
 /** The files that settings name and that hold a secret: nobody else should read them. */
-export async function examineSecrets(settings: Settings, examination: Examination): Promise<void> {
+export async function examineSecrets(settings: Settings, { ok, warn }: Examination): Promise<void> {
   const named = SECRET_FILES.map(([, file]) => settings[file]);
   const paths = [...named, settings.apiClientKeyFile].filter((path) => path !== undefined);
   let closed = 0;
@@ -40,22 +39,22 @@ export async function examineSecrets(settings: Settings, examination: Examinatio
     );
     if ((mode & OPEN_TO_OTHERS) === 0) closed += 1;
     else
-      examination.warn(
-        'secrets',
-        `${path} is open to others (mode ${mode.toString(8)})`,
-        `chmod 600 ${path}`,
-      );
+      warn('secrets', `${path} is open to others (mode ${mode.toString(8)})`, `chmod 600 ${path}`);
   }
-  if (closed > 0) examination.ok('secrets', `closed to others: ${counted(closed, 'file')}`);
+  if (closed > 0) ok('secrets', `closed to others: ${counted(closed, 'file')}`);
 }
 
 /** Which day is the newest that is closed, and whether the first one is still to come. @returns the newest closed day. */
-export function examineCalendar(settings: Settings, now: number, examination: Examination): string {
+export function examineCalendar(
+  settings: Settings,
+  now: number,
+  { ok, warn }: Examination,
+): string {
   const { timezone, settle } = settings;
   const day = lastClosedDay(now, timezone, settle);
   const closed = new Date(closesAt(day, timezone, settle)).toISOString();
-  examination.ok('time zone', `${timezone}: the newest closed day is ${day}, closed at ${closed}`);
+  ok('time zone', `${timezone}: the newest closed day is ${day}, closed at ${closed}`);
   for (const found of notBegun(settings, now))
-    examination.warn('since', found, 'Is since right? It is written YYYY-MM-DD.');
+    warn('since', found, 'Is since right? It is written YYYY-MM-DD.');
   return day;
 }
