@@ -66,7 +66,7 @@ async function examineStream(asking: Asking): Promise<void> {
   examination.ok(check, `${reached(page.durationMs)}; ${whereThingsAre(contract)}`);
   const records = recordsIn(page.body, contract.recordsPath);
   examination.records.set(stream.name, records);
-  examineTime(stream, records, examination);
+  examineTime(asking, records);
   const ofThatDay = { ...asking, day };
   if (contract.totalPath === null && stream.totalPath === undefined)
     await examineTotal(ofThatDay, page, contract);
@@ -167,23 +167,21 @@ async function askLong(asking: Asking, span: Span): Promise<Page> {
 }
 
 /** Whether the views can tell when an event happened, as far as the records of one page tell. */
-function examineTime(
-  { name, timePath }: Stream,
-  records: readonly unknown[],
-  examination: Examination,
-): void {
+function examineTime(asking: Asking, records: readonly unknown[]): void {
+  const { name, timePath } = asking.stream;
+  const { ok, warn, times } = asking.examination;
   const check = `time ${name}`;
   if (timePath !== undefined) {
     if (hasEverywhere(timePath, records)) return;
     const found = `some of ${records.length} records have nothing at ${formatJsonPath(timePath)}`;
-    examination.warn(check, found, 'Their at is null in the views. Is time_path right?');
+    warn(check, found, 'Their at is null in the views. Is time_path right?');
     return;
   }
   const path = suggestTimePath(records);
   if (path === null) return;
-  examination.times.set(name, path);
+  times.set(name, path);
   const spelled = formatJsonPath(path);
-  examination.ok(
+  ok(
     check,
     `${spelled} looks like the time of the event in each of ${records.length} records`,
     `Set time_path: ${spelled}, and the views have a column at for dashboards.`,

@@ -6,7 +6,6 @@ import { readLateness } from '../../days/lateness-rows.ts';
 import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { NoWritesError } from '../../store/connection/primary.ts';
-import type { Database } from '../../store/database.ts';
 import { type Fact, readLearnedByName } from '../../store/evidence/learned.ts';
 import { readGone } from '../../store/publications.ts';
 import { readRefusedKey } from '../../store/refused-keys.ts';
@@ -17,7 +16,7 @@ import { databaseNow } from '../../store/windows.ts';
 import { counted, formatCount, utcMinute } from '../../text.ts';
 import { IN_ONE_FORM } from '../../walk/rules/places.ts';
 import { redactor } from '../process-redactor.ts';
-import type { OpenDatabase } from '../wiring.ts';
+import type { Asked, OpenDatabase } from '../wiring.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
 
@@ -26,18 +25,14 @@ export const REACHED_MS = 3_000;
 /** A clock that is off by more may plan a day too early. */
 const SKEW_MS = 60_000;
 
+/** What is looked at. */
+interface Checkup extends OpenDatabase, Pick<Asked<ApiSettings>, 'settings' | 'names'> {
+  readonly examination: Examination;
+}
+
 /** Looks at the server and at what is in it. @returns the time by its clock. */
-export async function examineDatabase(
-  { database, embedded }: OpenDatabase,
-  settings: ApiSettings,
-  examination: Examination,
-): Promise<number> {
-  const checkup = {
-    database,
-    settings,
-    examination,
-    names: settings.streams.map(({ name }) => name),
-  };
+export async function examineDatabase(checkup: Checkup): Promise<number> {
+  const { database, embedded, settings, examination } = checkup;
   const { ok, warn } = examination;
   const facts = await readServerFacts(database);
   const now = await databaseNow(database);
@@ -60,15 +55,6 @@ export async function examineDatabase(
   await examineRuns(checkup);
   await examineStreams(checkup);
   return now;
-}
-
-/** What is looked at. */
-interface Checkup {
-  readonly database: Database;
-  readonly settings: ApiSettings;
-  /** Of the streams. */
-  readonly names: readonly string[];
-  readonly examination: Examination;
 }
 
 /** Which of several hosts takes writes, and whether the others could be turned to. */

@@ -25,7 +25,8 @@ export async function examine(
   invocation: Invocation,
   makes: Makes = 'nothing',
 ): Promise<Examination> {
-  const { settings, signal } = askedOfApi(invocation);
+  const asked = askedOfApi(invocation);
+  const { settings, signal } = asked;
   const examination = new Examination();
   await withLog(settings, async (log, later) => {
     examineProgram(settings, examination);
@@ -36,7 +37,9 @@ export async function examine(
     if (opened !== undefined) later(opened);
     const now =
       opened &&
-      (await examination.look('database', () => examineDatabase(opened, settings, examination)));
+      (await examination.look('database', () =>
+        examineDatabase({ ...asked, ...opened, examination }),
+      ));
     if (settings.tierUrl !== undefined)
       await examination.look('tier', async () => {
         const { openObjectStore } = await import('../tier-wiring.ts');
