@@ -32,7 +32,9 @@ export interface CalendarOptions {
 
 /** As wide as `2026-03  `. */
 const MARGIN = ' '.repeat(9);
-const LONGEST_MONTH = 31;
+/** `01` to `31`. */
+const DAYS = Array.from({ length: 31 }, (_, index) => String(index + 1).padStart(2, '0'));
+const LONGEST_MONTH = DAYS.length;
 const BETWEEN = '  ';
 /** The days that the ruler names. */
 const MARKS = [1, 5, 10, 15, 20, 25, 30];
@@ -77,11 +79,8 @@ function block(
     beside(MARGIN, names),
     beside(MARGIN, streams.map(ruler)),
     ...months.map((month) => {
-      const days = Array.from({ length: LONGEST_MONTH }, (_, index) =>
-        String(index + 1).padStart(2, '0'),
-      );
       const rows = streams.map(({ states }) =>
-        days.map((day) => paint(states.get(`${month}-${day}`) ?? 'out', options)).join(''),
+        DAYS.map((day) => paint(states.get(`${month}-${day}`) ?? 'out', options)).join(''),
       );
       return beside(`${month}  `, rows);
     }),
