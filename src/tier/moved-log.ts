@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay } from '../store/moved-days.ts';
 import type { LiveFile } from './delta/delta-actions.ts';
 import type { DeltaLog, TableDay } from './delta/delta-log.ts';
-import { foreign } from './delta/delta-state.ts';
+import { foreign } from './delta/delta-replay.ts';
 import { EVENTS_FOLDER } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import { claimDay, claimLog, keepKnown } from './rows.ts';
@@ -27,15 +27,15 @@ const pathOf = ({ events }: Pick<MovedDay, 'events'>): string =>
 /** The object of a day's records as a file of the table. */
 export const fileOfEvents = (
   { stream, day, events }: StreamDay & Pick<MovedDay, 'events'>,
-  writtenAt: number,
-  stats: string | null,
+  modificationTime: number,
+  stats?: string,
 ): LiveFile => ({
   path: pathOf({ events }),
-  stream,
-  day,
-  bytes: events.bytes,
-  writtenAt,
-  stats,
+  partitionValues: { stream, day },
+  size: events.bytes,
+  modificationTime,
+  dataChange: true,
+  ...(stats !== undefined && { stats }),
 });
 
 /** Does something with a day while no other process does. @returns what `work` does, or why it was not done. */
@@ -55,7 +55,7 @@ export async function commitAlone(
   day: TableDay,
   signal: AbortSignal,
 ): Promise<void> {
-  await database.retry(() => database.alone(claimLog, () => log.commit([day], signal)), signal);
+  await database.retry(() => database.alone(claimLog, () => log.commit(day, signal)), signal);
 }
 
 /** Removes what left the table a while ago, while no other process commits; never what Postgres says that a day is in. */
@@ -78,8 +78,8 @@ export async function settleDay(
   const { database, store, clock } = parts;
   const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
   const here = moved.find(({ place }) => place === store.name);
-  const file = here === undefined ? null : fileOfEvents(here, clock.now(), null);
-  await commitAlone(parts, file ?? { stream, day, path: null }, signal);
+  const file = here && fileOfEvents(here, clock.now());
+  await commitAlone(parts, file ?? { partitionValues: { stream, day }, path: null }, signal);
 }
 
 /**
@@ -99,9 +99,10 @@ export async function settleLog(parts: TierParts, signal: AbortSignal): Promise<
   const foreigner = strays.find(({ path }) => !NAMED.test(path));
   if (foreigner !== undefined) throw foreign(`${foreigner.path} is none of daywalk's files`);
   const ours = await keepKnown(database, strays.map(publicationOf), signal);
+  const gone = strays.filter((file) => ours.has(publicationOf(file)));
   const days = new Map<string, StreamDay>();
-  for (const day of [...lacking, ...strays.filter((file) => ours.has(publicationOf(file)))])
-    days.set(`${day.stream} ${day.day}`, { stream: day.stream, day: day.day });
+  for (const day of [...lacking, ...gone.map(({ partitionValues }) => partitionValues)])
+    days.set(`${day.stream} ${day.day}`, day);
   // One that is taken just moves.
   for (const day of days.values())
     await database.alone(claimDay(day), () => settleDay(parts, day, signal));

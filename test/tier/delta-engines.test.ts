@@ -88,13 +88,13 @@ function stage() {
     const stats = statsOf(written);
     const added = {
       path: key.slice(EVENTS_FOLDER.length),
-      stream,
-      day,
-      bytes: written.bytes,
-      writtenAt: clock.now(),
+      partitionValues: { stream, day },
+      size: written.bytes,
+      modificationTime: clock.now(),
+      dataChange: true,
       stats,
     };
-    await log.commit([added], signal);
+    await log.commit(added, signal);
     model.set(
       `${stream} ${day}`,
       records.map((record) => told(stream, day, record)),
@@ -102,7 +102,7 @@ function stage() {
   }
 
   async function takeOut(stream: string, day: string): Promise<void> {
-    await log.commit([{ stream, day, path: null }], signal);
+    await log.commit({ partitionValues: { stream, day }, path: null }, signal);
     model.delete(`${stream} ${day}`);
   }
 

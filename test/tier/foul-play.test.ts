@@ -5,7 +5,6 @@ import { openRedactor } from '../../src/redactor.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays, type MovedDay } from '../../src/store/moved-days.ts';
 import {
-  addOf,
   DeltaLogError,
   ENGINE,
   type LiveFile,
@@ -150,7 +149,7 @@ describe('a log that is not what was written', () => {
     await moveAll(partsOf(database, store), ['events'], [DAY]);
     const file = await firstFile();
     expect(file.path).not.toBe(path);
-    await store.create(commitKey(3), linesOf([OWN, { add: addOf({ ...file, path }) }]));
+    await store.create(commitKey(3), linesOf([OWN, { add: { ...file, path } }]));
     expect(await tabled(store)).toHaveLength(2);
     await moveAll(partsOf(database, store), ['events'], [DAY]);
     expect(await tabled(store)).toEqual(await moved(server));
@@ -201,7 +200,7 @@ it('what Postgres says that a day is in is never removed, whatever the log says'
   await moveAll(partsOf(database, store));
   const first = await firstMoved();
   const { stream, day } = first;
-  await new DeltaLog(store, old).commit([{ stream, day, path: null }], signal);
+  await new DeltaLog(store, old).commit({ partitionValues: { stream, day }, path: null }, signal);
   await cleanUpAlone(partsOf(database, store), signal);
   expect(store.objects.has(first.events.key)).toBe(true);
   await moveAll(partsOf(database, store));

@@ -208,7 +208,9 @@ async function told(
 /** What readers of the events table see: stream, day and object of each file. */
 export async function tabled(store: ObjectStore): Promise<string[]> {
   const files = await new DeltaLog(store, systemClock).files(signal);
-  return [...files.values()].map(({ stream, day, path }) => `${stream} ${day} ${path}`).sort();
+  return [...files.values()]
+    .map(({ partitionValues: { stream, day }, path }) => `${stream} ${day} ${path}`)
+    .sort();
 }
 
 /** The same as Postgres says it. */

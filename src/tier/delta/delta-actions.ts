@@ -6,33 +6,19 @@ import { EVENT_COLUMNS, type WrittenEvents } from '../event-file.ts';
 /** The log is not as daywalk writes it, or another program wants more of a writer: nothing is written until a person has looked. */
 export class DeltaLogError extends DaywalkError {}
 
-/** A file of the table. */
+/** A file of the table, as the action that adds it tells of it. */
 export interface LiveFile {
-  /** Below the folder of the table. */
+  /** Below the folder of the table. The protocol wants a URI: names of streams and of publications are the same as one. */
   readonly path: string;
-  readonly stream: string;
-  readonly day: Day;
-  readonly bytes: number;
-  /** When it was written: milliseconds since 1970. */
-  readonly writtenAt: number;
-  /** How many records, and between which instants they were fetched, in the words of the protocol; null: nobody told. */
-  readonly stats: string | null;
-}
-
-export interface AddAction {
-  readonly path: string;
-  readonly partitionValues: Pick<LiveFile, 'stream' | 'day'>;
+  readonly partitionValues: { readonly stream: string; readonly day: Day };
+  /** Bytes. */
   readonly size: number;
+  /** When it was written: milliseconds since 1970. */
   readonly modificationTime: number;
+  /** False in a checkpoint, which says again what commits said. */
   readonly dataChange: boolean;
+  /** How many records, and between which instants they were fetched, in the words of the protocol; absent: nobody told. */
   readonly stats?: string | null;
-  readonly deletionVector?: unknown;
-}
-
-export interface RemoveAction {
-  readonly path: string;
-  readonly deletionTimestamp?: number | null;
-  readonly dataChange: boolean;
 }
 
 /** One of these; what else there may be is for others. */
@@ -40,8 +26,12 @@ export interface DeltaAction {
   readonly commitInfo?: Readonly<Record<string, unknown>>;
   readonly protocol?: Protocol | null;
   readonly metaData?: MetaData | null;
-  readonly add?: AddAction | null;
-  readonly remove?: RemoveAction | null;
+  readonly add?: (LiveFile & { readonly deletionVector?: unknown }) | null;
+  readonly remove?: {
+    readonly path: string;
+    readonly deletionTimestamp?: number | null;
+    readonly dataChange: boolean;
+  } | null;
 }
 
 /** Who wrote a commit, in its `commitInfo`. */
@@ -97,34 +87,6 @@ export function statsOf({ records, fetched }: Pick<WrittenEvents, 'records' | 'f
     }),
   });
 }
-
-/** A path as the protocol has it: a URI. Names of streams and of publications stay as they are. */
-export const encodePath = (path: string): string =>
-  encodeURI(path).replaceAll(/[?#]/g, encodeURIComponent);
-
-export const addOf = (file: LiveFile): AddAction => ({
-  path: encodePath(file.path),
-  partitionValues: { stream: file.stream, day: file.day },
-  size: file.bytes,
-  modificationTime: file.writtenAt,
-  dataChange: true,
-  ...(file.stats !== null && { stats: file.stats }),
-});
-
-export const removeOf = (file: LiveFile, at: number): RemoveAction => ({
-  path: encodePath(file.path),
-  deletionTimestamp: at,
-  dataChange: true,
-});
-
-export const fileOf = ({ path, partitionValues, ...add }: AddAction): LiveFile => ({
-  path: decodeURIComponent(path),
-  stream: partitionValues.stream,
-  day: partitionValues.day,
-  bytes: add.size,
-  writtenAt: add.modificationTime,
-  stats: add.stats ?? null,
-});
 
 /** A commit as its object. */
 export const linesOf = (actions: readonly DeltaAction[]): Buffer =>

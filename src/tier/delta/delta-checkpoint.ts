@@ -1,6 +1,6 @@
 /** A checkpoint of the log: all of the table's state as one Parquet object, so that nobody has to read every commit. */
-import { addOf, type DeltaAction, encodePath, PROTOCOL } from './delta-actions.ts';
-import { DeltaState } from './delta-state.ts';
+import { type DeltaAction, PROTOCOL } from './delta-actions.ts';
+import type { DeltaState } from './delta-replay.ts';
 
 type Schema = NonNullable<
   Parameters<typeof import('hyparquet-writer').parquetWriteBuffer>[0]['schema']
@@ -65,9 +65,9 @@ export async function checkpointOf(
     { protocol: PROTOCOL },
     { metaData: state.metaData },
     ...[...state.removed].map(([path, deletionTimestamp]) => ({
-      remove: { path: encodePath(path), deletionTimestamp, dataChange: false },
+      remove: { path, deletionTimestamp, dataChange: false },
     })),
-    ...[...state.files.values()].map((file) => ({ add: { ...addOf(file), dataChange: false } })),
+    ...[...state.files.values()].map((file) => ({ add: { ...file, dataChange: false } })),
   ];
   const rows = actions.map((action): Row => JSON.parse(JSON.stringify(action), asLong));
   const body = parquetWriteBuffer({
@@ -88,20 +88,3 @@ type Row = Readonly<Record<string, unknown>>;
 const LONGS = new Set(['createdTime', 'size', 'modificationTime', 'deletionTimestamp']);
 const asLong = (name: string, value: unknown): unknown =>
   LONGS.has(name) && typeof value === 'number' ? BigInt(value) : value;
-
-/** The state that a checkpoint of that version holds. */
-export async function stateOf(
-  version: number,
-  checkpoint: AsyncIterable<readonly object[]>,
-): Promise<DeltaState> {
-  const state = new DeltaState();
-  const number = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
-  for await (const rows of checkpoint)
-    state.take(
-      version,
-      rows.map((row): DeltaAction => JSON.parse(JSON.stringify(row, number))),
-    );
-  state.version = version;
-  state.checkpoint = version;
-  return state;
-}

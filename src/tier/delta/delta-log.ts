@@ -5,23 +5,26 @@ import { EVENTS_FOLDER } from '../event-file.ts';
 import { spoiledObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
 import {
-  addOf,
   type DeltaAction,
   DeltaLogError,
   ENGINE,
-  fileOf,
   type LiveFile,
   linesOf,
   metaDataOf,
   PROTOCOL,
-  removeOf,
 } from './delta-actions.ts';
 import { checkpointOf } from './delta-checkpoint.ts';
-import { catchUp, checkpointKey, commitKey, LAST_CHECKPOINT, readState } from './delta-replay.ts';
-import { DeltaState } from './delta-state.ts';
+import {
+  catchUp,
+  checkpointKey,
+  commitKey,
+  DeltaState,
+  LAST_CHECKPOINT,
+  readState,
+} from './delta-replay.ts';
 
 /** A day of the table: the file that it has, or none. */
-export type TableDay = LiveFile | (Pick<LiveFile, 'stream' | 'day'> & { readonly path: null });
+export type TableDay = LiveFile | (Pick<LiveFile, 'partitionValues'> & { readonly path: null });
 
 /** Whose table it is. */
 export interface TableOwner {
@@ -46,7 +49,8 @@ export class DeltaLog {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
   readonly #owner: TableOwner;
-  #ownId: string | null = null;
+  /** Of the table that is ours; empty: nobody has looked yet. */
+  #tableId = '';
   #state = new DeltaState();
   /** Calls that overlap wait for each other: each goes on from what the one before knows. */
   readonly #turns = new OneAtATime();
@@ -68,17 +72,17 @@ export class DeltaLog {
   }
 
   /**
-   * Commits that each of these days has its file and no other one. May be repeated: where nothing is left to do nothing is written.
+   * Commits that a day has this file and no other one. May be repeated: where nothing is left to do nothing is written.
    * @throws {DeltaLogError} where the log is not as daywalk writes it.
    * @throws {ObjectStoreError} where there is no such object.
    */
-  commit(days: readonly TableDay[], signal: AbortSignal): Promise<void> {
+  commit(day: TableDay, signal: AbortSignal): Promise<void> {
     return this.#turns.run(async () => {
       const { version, checkpoint } = await this.#newest(signal);
       // Before the commit, so that what fails here leaves nothing half done.
       if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (await this.#tryCommit(days, signal)) return;
+        if (await this.#tryCommit(day, signal)) return;
         await this.#newest(signal);
       }
       throw new DeltaLogError(`${this.#store.name}: each commit was taken by another writer`, {
@@ -88,11 +92,10 @@ export class DeltaLog {
   }
 
   /** @returns false: another writer was first. */
-  async #tryCommit(days: readonly TableDay[], signal: AbortSignal): Promise<boolean> {
-    const tableId = this.#state.metaData?.id ?? this.#ownId ?? this.#clock.uuid();
-    const actions = actionsFor(this.#state, days, tableId, this.#clock.now());
+  async #tryCommit(day: TableDay, signal: AbortSignal): Promise<boolean> {
+    const actions = actionsFor(this.#state, day, this.#tableId, this.#clock.now());
     if (actions === null) return true;
-    for (const { add } of actions) if (add) await this.#checkObject(fileOf(add), signal);
+    for (const { add } of actions) if (add) await this.#checkObject(add, signal);
     const version = this.#state.version + 1;
     const made = await this.#store.create(commitKey(version), linesOf(actions), signal);
     if (made === 'exists') return false;
@@ -101,9 +104,9 @@ export class DeltaLog {
   }
 
   /** Cleaning up may have removed an object that an earlier attempt left. */
-  async #checkObject({ path, bytes }: LiveFile, signal: AbortSignal): Promise<void> {
+  async #checkObject({ path, size }: LiveFile, signal: AbortSignal): Promise<void> {
     const key = `${EVENTS_FOLDER}${path}`;
-    if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
+    if ((await this.#store.size(key, signal)) !== size) throw spoiledObject(this.#store, key);
   }
 
   /**
@@ -139,15 +142,14 @@ export class DeltaLog {
   }
 
   async #checkOwner({ metaData }: DeltaState): Promise<void> {
-    const id = metaData?.id ?? null;
     // Asked once, before a commit: whoever commits holds connections that others may wait for.
-    if (id === null) this.#ownId ??= await this.#owner.newId();
-    if (id === null || id === this.#ownId) return;
-    if (!(await this.#owner.owns(id)))
+    if (metaData === null) this.#tableId ||= await this.#owner.newId();
+    if (metaData === null || metaData.id === this.#tableId) return;
+    if (!(await this.#owner.owns(metaData.id)))
       throw new DeltaLogError(`${this.#store.name}: its table of events is another database's`, {
         hint: 'One folder, or bucket and prefix, belongs to one database: set tier.url to one that is empty.',
       });
-    this.#ownId = id;
+    this.#tableId = metaData.id;
   }
 
   /** Writes a checkpoint of what is known, and says where it is. */
@@ -164,19 +166,16 @@ export class DeltaLog {
 /** What is still to be done; null: nothing. */
 function actionsFor(
   { files, metaData }: DeltaState,
-  days: readonly TableDay[],
+  wanted: TableDay,
   tableId: string,
   timestamp: number,
 ): DeltaAction[] | null {
-  const dayOf = ({ stream, day }: TableDay) => `${stream} ${day}`;
-  const wanted = new Map(days.map((one) => [dayOf(one), one]));
-  const added = [...wanted.values()].flatMap((one) =>
-    one.path === null || files.has(one.path) ? [] : [one],
+  const { stream, day } = wanted.partitionValues;
+  const removed = [...files.values()].filter(
+    ({ path, partitionValues: of }) =>
+      of.stream === stream && of.day === day && path !== wanted.path,
   );
-  const removed = [...files.values()].filter((file) => {
-    const one = wanted.get(dayOf(file));
-    return one !== undefined && one.path !== file.path;
-  });
+  const added = wanted.path === null || files.has(wanted.path) ? [] : [wanted];
   if (added.length + removed.length === 0) return null;
   const operation = added.length > 0 ? 'WRITE' : 'DELETE';
   const commitInfo = { timestamp, operation, operationParameters: {}, engineInfo: ENGINE };
@@ -185,7 +184,9 @@ function actionsFor(
     ...(metaData === null
       ? [{ protocol: PROTOCOL }, { metaData: metaDataOf(tableId, timestamp) }]
       : []),
-    ...removed.map((file) => ({ remove: removeOf(file, timestamp) })),
-    ...added.map((file) => ({ add: addOf(file) })),
+    ...removed.map(({ path }) => ({
+      remove: { path, deletionTimestamp: timestamp, dataChange: true },
+    })),
+    ...added.map((add) => ({ add })),
   ];
 }

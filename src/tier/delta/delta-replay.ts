@@ -1,10 +1,17 @@
-/** The log as objects, and the state of the events table as it tells it: read by number, from a checkpoint or what is known to the end. */
+/** The log as objects, and the events table as it tells of it: read by number, from a checkpoint or what is known to the end. */
 import { EVENTS_FOLDER } from '../event-file.ts';
 import { readObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { actionsOf, type DeltaAction, DeltaLogError } from './delta-actions.ts';
-import { stateOf } from './delta-checkpoint.ts';
-import { DeltaState, foreign, isOwnCommit } from './delta-state.ts';
+import {
+  actionsOf,
+  type DeltaAction,
+  DeltaLogError,
+  ENGINE,
+  type LiveFile,
+  type MetaData,
+  PROTOCOL,
+  type Protocol,
+} from './delta-actions.ts';
 
 const LOG = `${EVENTS_FOLDER}_delta_log/`;
 const numbered = (version: number): string => `${LOG}${String(version).padStart(20, '0')}`;
@@ -13,6 +20,40 @@ export const commitKey = (version: number): string => `${numbered(version)}.json
 export const checkpointKey = (version: number): string => `${numbered(version)}.checkpoint.parquet`;
 /** Names the newest checkpoint. */
 export const LAST_CHECKPOINT = `${LOG}_last_checkpoint`;
+
+/** The table as the commits say that were added. */
+export class DeltaState {
+  /** -1: there is no table yet. */
+  version = -1;
+  /** The version of the newest checkpoint; -1: there is none. */
+  checkpoint = -1;
+  metaData: MetaData | null = null;
+  /** By path. */
+  readonly files = new Map<string, LiveFile>();
+  /** Files whose objects are still there for those who read an older version, with the time of their removal. */
+  readonly removed = new Map<string, number>();
+
+  /**
+   * Adds a commit, or all of a checkpoint.
+   * @throws {DeltaLogError} where it says that a reader or writer must know more than daywalk does.
+   */
+  take(version: number, actions: readonly DeltaAction[]): void {
+    for (const { protocol, metaData, add, remove } of actions) {
+      if (protocol) checkProtocol(protocol);
+      if (metaData) this.metaData = metaData;
+      if (remove) {
+        this.files.delete(remove.path);
+        this.removed.set(remove.path, remove.deletionTimestamp ?? 0);
+      }
+      if (add) {
+        if (add.deletionVector) throw foreign('rows of a file are deleted there');
+        this.removed.delete(add.path);
+        this.files.set(add.path, add);
+      }
+    }
+    this.version = version;
+  }
+}
 
 /** Commits are small: so many are asked for at once. */
 const READ_AT_ONCE = 4;
@@ -40,14 +81,31 @@ export async function catchUp(
 export async function readState(store: ObjectStore, signal: AbortSignal): Promise<DeltaState> {
   const named = await readLastCheckpoint(store, signal);
   const isThere = named !== null && (await store.size(checkpointKey(named), signal)) !== null;
-  const state = isThere
-    ? await stateOf(named, readObject(store, checkpointKey(named), signal))
-    : new DeltaState();
+  const state = isThere ? await readCheckpoint(store, named, signal) : new DeltaState();
   let missing = await follow(store, state, READ_AT_ONCE, signal);
   // A table of which only the name of a checkpoint is left is not a new one.
   if (named !== null && state.version < 0) missing ??= 0;
   if (missing !== null)
     throw new DeltaLogError(`${store.name} has no ${commitKey(missing)}`, { hint: HINT });
+  return state;
+}
+
+/** The state that the checkpoint of this version holds. */
+async function readCheckpoint(
+  store: ObjectStore,
+  version: number,
+  signal: AbortSignal,
+): Promise<DeltaState> {
+  const state = new DeltaState();
+  const number = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+  for await (const rows of readObject<object>(store, checkpointKey(version), signal))
+    state.take(
+      version,
+      rows.map((row): DeltaAction => JSON.parse(JSON.stringify(row, number))),
+    );
+  // Also where it holds no row.
+  state.version = version;
+  state.checkpoint = version;
   return state;
 }
 
@@ -107,3 +165,19 @@ async function readCommit(
   if (!isOwnCommit(actions)) throw foreign(`${key} in ${store.name} is not one of daywalk's`);
   return actions;
 }
+
+/** Whether a commit changes nothing, or is one of daywalk's: another engine may have taken records out, or put its own files in. */
+export const isOwnCommit = (actions: readonly DeltaAction[]): boolean =>
+  actions.some(({ commitInfo }) => commitInfo?.engineInfo === ENGINE) ||
+  actions.every(({ protocol, metaData, add, remove }) => !(protocol || metaData || add || remove));
+
+function checkProtocol({ minReaderVersion: reader, minWriterVersion: writer }: Protocol): void {
+  if (reader > PROTOCOL.minReaderVersion || writer > PROTOCOL.minWriterVersion)
+    throw foreign(`it wants a reader of version ${reader} and a writer of version ${writer}`);
+}
+
+/** The table is not only ours any more. */
+export const foreign = (what: string): DeltaLogError =>
+  new DeltaLogError(`another program has changed the Delta Lake table of events: ${what}`, {
+    hint: 'Only daywalk may write to it: give the other program another table, or copy this one.',
+  });
