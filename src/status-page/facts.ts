@@ -1,26 +1,36 @@
 /** What the pages show, read through a few connections of their own, so that no reader of a page can hold the export up. */
+import type { Answer } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import { readRunning } from '../days/coverage-rows.ts';
 import { type Expectation, readHealth } from '../days/health.ts';
+import { readLateness } from '../days/lateness-rows.ts';
 import { readTables } from '../days/record-table-rows.ts';
+import { readStatus, statusDocument } from '../days/status.ts';
 import { type Database, readTogether } from '../store/database.ts';
 import { readRunHistory } from '../store/runs.ts';
+import { databaseNow } from '../store/windows.ts';
 
 /** What reading needs. */
-export interface FactsParts {
-  readonly database: Database;
+interface FactsParts {
   readonly streams: readonly string[];
   readonly expectation: Expectation;
+  readonly clock: Clock;
 }
+
+/** A way to a database. @throws as long as there is none. */
+type Way = () => Database;
 
 /** Those that found nothing new are folded. */
 const RUNS_READ = 200;
+/** What was read is shown for so long: a little less than the pages take to ask again. */
+const KEPT_MS = 2_000;
+/** Pages of days and months that are kept. */
+const MOST_KEPT = 64;
 
 /** Where the export stands, at one moment. */
 export type Standing = Awaited<ReturnType<typeof readStanding>>;
 
-/** Reads where the export stands. */
-export async function readStanding({ database, streams, expectation }: FactsParts) {
+async function readStanding(database: Database, { streams, expectation }: FactsParts) {
   const [{ days, ...judged }, found] = await Promise.all([
     readHealth(database, streams, expectation),
     readTogether({
@@ -32,31 +42,51 @@ export async function readStanding({ database, streams, expectation }: FactsPart
   return { streams: days, ...judged, ...found };
 }
 
+/** What may be asked, each kept for a short time. */
+export type Facts = ReturnType<typeof openFacts>;
+
 /**
- * Keeps what was read for a short time, failures too, and reads once for all who ask meanwhile: a page that is asked
- * for a hundred times a second costs the database what one reader costs.
+ * Reads nothing yet.
+ * @param shared the way for what is the same for all who ask.
+ * @param chosen the way for the pages of which visitors choose the number.
  */
-export function keep<T>(clock: Clock, forMs: number, read: () => Promise<T>) {
-  let value: Promise<T> | null = null;
-  let until = 0;
+export function openFacts(parts: FactsParts, shared: Way, chosen: Way) {
+  const { clock, streams, expectation } = parts;
+  /** By their paths; the one that was asked for last is the last. */
+  const pages = new Map<string, () => Promise<Answer>>();
   return {
-    /** @throws what reading throws. */
-    get(): Promise<T> {
-      if (value !== null && clock.monotonic() < until) return value;
-      until = Number.POSITIVE_INFINITY;
-      value = read();
-      const done = () => {
-        until = clock.monotonic() + forMs;
-      };
-      value.then(done, done);
-      return value;
-    },
-    /** The next who asks has it read anew. */
-    forget() {
-      value = null;
+    standing: keep(clock, async () => readStanding(shared(), parts)),
+    lateness: keep(clock, async () => readLateness(shared(), streams)),
+    document: keep(clock, async () =>
+      statusDocument(await readStatus(shared(), streams, expectation), expectation.schedule),
+    ),
+    readiness: keep(clock, async () => databaseNow(shared())),
+    /** A page of a day or a month; they are read one after the other. */
+    page(path: string, read: (database: Database) => Promise<Answer>): Promise<Answer> {
+      const kept = pages.get(path) ?? keep(clock, async () => read(chosen()));
+      pages.delete(path);
+      pages.set(path, kept);
+      for (const [oldest] of pages) if (pages.size > MOST_KEPT) pages.delete(oldest);
+      return kept();
     },
   };
 }
 
-/** What {@link keep} keeps. */
-export type Kept<T> = ReturnType<typeof keep<T>>;
+/**
+ * Keeps what was read for a short time, failures too, and reads once for all who ask meanwhile: a page that is asked
+ * for a hundred times a second costs the database what one reader costs.
+ */
+function keep<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | null = null;
+  let until = 0;
+  return () => {
+    if (value !== null && clock.monotonic() < until) return value;
+    until = Number.POSITIVE_INFINITY;
+    value = read();
+    const done = () => {
+      until = clock.monotonic() + KEPT_MS;
+    };
+    value.then(done, done);
+    return value;
+  };
+}

@@ -44,3 +44,22 @@ function shownText(value: Shown): string {
 export function page(body: Html, status = 200): Answer {
   return { status, type: 'text/html; charset=utf-8', body: body.text };
 }
+
+/**
+ * A table that may be wider than a phone.
+ * @param heading the id of the heading above it.
+ * @param columns their names; those of numbers begin with #.
+ */
+export function table(
+  heading: string,
+  columns: readonly string[],
+  rows: Shown,
+  foot: Shown = null,
+) {
+  const head = columns.map((name) =>
+    name.startsWith('#')
+      ? html`<th scope="col" class="n">${name.slice(1)}</th>`
+      : html`<th scope="col">${name}</th>`,
+  );
+  return html`<div class="wide" tabindex="0" role="group" aria-labelledby="${heading}"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody>${foot}</table></div>`;
+}

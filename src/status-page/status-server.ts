@@ -5,9 +5,7 @@ import { type Answer, json, words } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import { readStreamDays } from '../days/covered-days.ts';
 import type { Expectation } from '../days/health.ts';
-import { type Lateness, readLateness } from '../days/lateness-rows.ts';
 import { readDayPages } from '../days/page-rows.ts';
-import { readStatus, statusDocument } from '../days/status.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
 import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
@@ -18,19 +16,17 @@ import { dayOf } from '../settings/values/day.ts';
 import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import { Database, readTogether } from '../store/database.ts';
-import { databaseNow } from '../store/windows.ts';
 import type { Activity } from './activity.ts';
 import { isOurHost } from './allowed-hosts.ts';
-import { type FactsParts, type Kept, keep, readStanding, type Standing } from './facts.ts';
+import { type Facts, openFacts, type Standing } from './facts.ts';
 import { healthAnswer, refusedSentence, unknownHealth, withNotInStep } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
-import { awayPage } from './pages/away-page.ts';
 import { dayPage, PAGES_SHOWN } from './pages/day-page.ts';
 import { monthPage } from './pages/month-page.ts';
 import { ICON } from './pages/page-frame.ts';
 import { SCRIPT } from './pages/script.ts';
-import { livePart, statusPage } from './pages/status-page.ts';
+import { awayPage, livePart, statusPage } from './pages/status-page.ts';
 import { STYLE } from './pages/style.ts';
 
 /** What the status server needs. */
@@ -55,10 +51,6 @@ export interface StatusServerParts {
  * pages of which visitors choose the number. No statement may take longer than this.
  */
 const STATEMENT_MS = 4_000;
-/** What was read is shown for so long: a little less than the pages take to ask again. */
-const KEPT_MS = 2_000;
-/** Pages of days and months that are kept. */
-const MOST_KEPT = 64;
 /** So many answers are worked on at a time; fewer than there may be connections, so that some are left for machines. */
 const MOST_ANSWERS = 32;
 const LONGEST_URL = 512;
@@ -67,27 +59,17 @@ const LONGEST_URL = 512;
 export class StatusServer {
   readonly #parts: StatusServerParts;
   #listener: Listener | null = null;
-  #shared: Database | null = null;
-  #chosen: Database | null = null;
+  #databases: readonly Database[] = [];
+  #facts: Facts;
   #waitsFor = 'the worker has just begun to open its database';
-  readonly #standing: Kept<Standing>;
-  readonly #lateness: Kept<readonly Lateness[]>;
-  readonly #document: Kept<unknown>;
-  readonly #readiness: Kept<unknown>;
-  /** By their paths; the one that was asked for last is the last. */
-  readonly #pages = new Map<string, Kept<Answer>>();
 
   constructor(parts: StatusServerParts) {
     this.#parts = parts;
     parts.metrics.begin(parts.streams);
-    const kept = <T>(read: (facts: FactsParts) => Promise<T>) =>
-      keep(parts.clock, KEPT_MS, async () => read(this.#facts(this.#shared)));
-    this.#standing = kept(readStanding);
-    this.#lateness = kept(({ database, streams }) => readLateness(database, streams));
-    this.#document = kept(async ({ database, streams, expectation }) =>
-      statusDocument(await readStatus(database, streams, expectation), expectation.schedule),
-    );
-    this.#readiness = kept(({ database }) => databaseNow(database));
+    const none = () => {
+      throw new TransientError(this.#waitsFor);
+    };
+    this.#facts = openFacts(parts, none, none);
   }
 
   /**
@@ -122,11 +104,14 @@ export class StatusServer {
     const { clock, log } = this.#parts;
     const limits = { connections: 1, statementTimeoutMs: STATEMENT_MS, patienceMs: 0 };
     const open = () => new Database({ url, ...limits, clock, log });
-    [this.#shared, this.#chosen] = [open(), open()];
-    // What is kept so far says that there is no database, and would say it for KEPT_MS more.
-    for (const kept of [this.#standing, this.#lateness, this.#document, this.#readiness])
-      kept.forget();
-    this.#pages.clear();
+    const [shared, chosen] = [open(), open()];
+    this.#databases = [shared, chosen];
+    // Anew: what is kept so far says that there is no database.
+    this.#facts = openFacts(
+      this.#parts,
+      () => shared,
+      () => chosen,
+    );
   }
 
   /** Until then: what is waited for, in words that hold no secret. */
@@ -136,13 +121,7 @@ export class StatusServer {
 
   async close(): Promise<void> {
     await this.#listener?.close();
-    await Promise.all([this.#shared?.close(), this.#chosen?.close()]);
-  }
-
-  /** @throws {TransientError} as long as there is no database. */
-  #facts(database: Database | null) {
-    if (database === null) throw new TransientError(this.#waitsFor);
-    return { ...this.#parts, database };
+    await Promise.all(this.#databases.map((database) => database.close()));
   }
 
   /** What needs no database is answered at once, however many wait for theirs. */
@@ -188,7 +167,7 @@ export class StatusServer {
         );
       case '/status.json':
         return this.#orAway(
-          async () => json(200, await this.#document.get()),
+          async () => json(200, await this.#facts.document()),
           (error) => json(503, { error }),
         );
       case '/metrics':
@@ -202,13 +181,12 @@ export class StatusServer {
     const { streams, version, expectation } = this.#parts;
     const [, kind, stream = '', text = ''] = BELOW.exec(path) ?? [];
     if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`)) return null;
-    if (kind === 'day')
-      return this.#chosenPage(path, async ({ database }) => {
-        const story = readDayStory(database, stream, text);
-        const pages = readDayPages(database, stream, text, PAGES_SHOWN);
-        return page(dayPage({ version, ...(await readTogether({ story, pages })) }));
-      });
-    return this.#chosenPage(path, async ({ database }) => {
+    const readDay = async (database: Database) => {
+      const story = readDayStory(database, stream, text);
+      const pages = readDayPages(database, stream, text, PAGES_SHOWN);
+      return page(dayPage({ version, ...(await readTogether({ story, pages })) }));
+    };
+    const readMonth = async (database: Database) => {
       const range = { from: `${text}-01`, to: lastDayOf(text) };
       const [days] = await readStreamDays(database, {
         streams: [stream],
@@ -216,25 +194,15 @@ export class StatusServer {
         ...expectation,
       });
       return page(monthPage({ version, stream, month: text, days: days?.days ?? [] }));
-    });
-  }
-
-  /** A page of a day or a month: read once for all who ask for it meanwhile, and one after the other. */
-  #chosenPage(path: string, read: (facts: FactsParts) => Promise<Answer>): Promise<Answer> {
-    const { clock } = this.#parts;
-    const kept =
-      this.#pages.get(path) ?? keep(clock, KEPT_MS, async () => read(this.#facts(this.#chosen)));
-    this.#pages.delete(path);
-    this.#pages.set(path, kept);
-    for (const [oldest] of this.#pages)
-      if (this.#pages.size > MOST_KEPT) this.#pages.delete(oldest);
-    return this.#page('../../', () => kept.get());
+    };
+    const read = kind === 'day' ? readDay : readMonth;
+    return this.#page('../../', () => this.#facts.page(path, read));
   }
 
   /** Where the export stands; a key that is refused goes before all else. */
   async #standingNow(): Promise<Standing> {
     const { activity, strike } = this.#parts;
-    const standing = await this.#standing.get();
+    const standing = await this.#facts.standing();
     const { refused, notInStep } = activity;
     if (refused === null) return { ...standing, health: withNotInStep(standing.health, notInStep) };
     const sentence = strike(refusedSentence(refused));
@@ -243,7 +211,7 @@ export class StatusServer {
 
   async #statusPage(): Promise<Answer> {
     const { version, activity, expectation } = this.#parts;
-    const [standing, late] = await Promise.all([this.#standingNow(), this.#lateness.get()]);
+    const [standing, late] = await Promise.all([this.#standingNow(), this.#facts.lateness()]);
     const { timeZone } = expectation;
     return page(statusPage({ version, standing, late, doing: activity, timeZone }));
   }
@@ -268,13 +236,13 @@ export class StatusServer {
   async #ready(): Promise<Answer> {
     const { activity, strike } = this.#parts;
     if (activity.refused !== null) return words(503, strike(refusedSentence(activity.refused)));
-    await this.#readiness.get();
+    await this.#facts.readiness();
     return words(200, 'ready');
   }
 
   async #metrics(): Promise<Answer> {
     const { metrics, version, expectation, activity, limits } = this.#parts;
-    const standing = await this.#standing.get().catch(() => null);
+    const standing = await this.#facts.standing().catch(() => null);
     const { timeZone } = expectation;
     const state = { version, timeZone, standing, doing: activity, limits: limits() };
     return { status: 200, ...(await metrics.read(state)) };

@@ -8,7 +8,7 @@ import { dayWords, describeStory, mendingCommand, windowName } from '../../days/
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, table } from '../html.ts';
 import { layout } from './page-frame.ts';
 import { minute } from './wording.ts';
 
@@ -100,8 +100,11 @@ function pagesPart({ pages: all }: DayStory, pages: readonly DayPage[]): Html {
   if (pages.length === 0) return html``;
   return html`<section aria-labelledby="pages"><h2 id="pages">Pages</h2>
 ${pages.length < all && html`<p class="quiet">The first ${formatCount(pages.length)} of ${counted(all, 'page')}.</p>`}
-<div class="wide" tabindex="0" role="group" aria-labelledby="pages"><table><thead><tr><th scope="col">Window</th><th scope="col" class="n">Walk</th><th scope="col" class="n">Page</th><th scope="col" class="n">Start</th><th scope="col" class="n">Asked for</th><th scope="col" class="n">Records</th><th scope="col" class="n">Bytes</th><th scope="col">Fetched (UTC)</th><th scope="col" class="n">Took</th><th scope="col">SHA-256</th></tr></thead><tbody>${pages.map(pageRow)}</tbody></table></div></section>`;
+${table('pages', COLUMNS, pages.map(pageRow))}</section>`;
 }
+
+const COLUMNS =
+  'Window,#Walk,#Page,#Start,#Asked for,#Records,#Bytes,Fetched (UTC),#Took,SHA-256'.split(',');
 
 function pageRow(page: DayPage): Html {
   return html`<tr><td>${windowName(page)}</td><td class="n">${page.number}</td><td class="n">${page.pageNo}</td><td class="n">${formatCount(page.start)}</td><td class="n">${formatCount(page.length)}</td><td class="n">${formatCount(page.records)}</td><td class="n">${formatCount(page.byteCount)}</td><td>${minute(page.fetchedAt)}</td><td class="n">${formatCount(page.durationMs)} ms</td><td><code title="${page.sha256}">${page.sha256.slice(0, 12)}…</code>${page.changed && ' changed copy'}</td></tr>`;

@@ -6,7 +6,7 @@ import { longDay } from '../../days/health.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import { addDays, nextMonth } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
-import { Html, html } from '../html.ts';
+import { Html, html, table } from '../html.ts';
 import { SHAPES, stateMark } from './calendar-svg.ts';
 import { layout } from './page-frame.ts';
 import { volume } from './volume.ts';
@@ -27,6 +27,7 @@ export function monthPage({ version, stream, month, days }: MonthPageParts): Htm
   const after = nextMonth(month);
   const name = longDay(`${month}-01`).replace(/^1 /, '');
   const shown = days.filter(({ state }) => state !== 'out');
+  const rows = shown.map((day, index) => row(stream, day, shown[index - 1]));
   return layout({
     title: `${stream} ${month} · daywalk`,
     root: '../../',
@@ -34,10 +35,12 @@ export function monthPage({ version, stream, month, days }: MonthPageParts): Htm
     body: html`${SHAPES}<nav class="ways" aria-label="Months"><a href="../../">Status</a><a href="${before}" rel="prev">← ${before}</a><a href="${after}" rel="next">${after} →</a></nav>
 <section aria-labelledby="month"><h1 id="month">${stream}, ${name}</h1>
 ${shown.length === 0 && html`<p class="quiet">No day of this month is in the scope of the stream.</p>`}
-<div class="wide" tabindex="0" role="group" aria-labelledby="month"><table><thead><tr><th scope="col">Day</th><th scope="col">State</th><th scope="col" class="n">Records</th><th scope="col" class="n">Pages</th><th scope="col" class="n">Received</th><th scope="col">Proof</th></tr></thead><tbody>${shown.map((day, index) => row(stream, day, shown[index - 1]))}</tbody>${shown.length > 0 && sums(shown)}</table></div>
+${table('month', COLUMNS, rows, shown.length > 0 && sums(shown))}
 ${volume({ stream, days })}</section>`,
   });
 }
+
+const COLUMNS = ['Day', 'State', '#Records', '#Pages', '#Received', 'Proof'];
 
 /** The last row. */
 function sums(days: readonly DayInState[]): Html {

@@ -1,16 +1,17 @@
-/** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
+/** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs; or that the database is away. */
 import { type StreamDays, sumOf } from '../../days/covered-days.ts';
+import { describeGone } from '../../days/gone.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
 import type { Lateness } from '../../days/lateness-rows.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
+import type { Gone } from '../../store/publications.ts';
 import type { RunRow } from '../../store/runs.ts';
-import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration, oneLine } from '../../text.ts';
 import { notInStepText } from '../../walk/followers.ts';
 import type { Doing } from '../activity.ts';
 import type { Standing } from '../facts.ts';
-import { type Html, html, type Shown } from '../html.ts';
+import { type Html, html, type Shown, table } from '../html.ts';
 import { calendar, legend, SHAPES } from './calendar-svg.ts';
-import { lateness } from './lateness.ts';
 import { now } from './now.ts';
 import { layout } from './page-frame.ts';
 import { volume } from './volume.ts';
@@ -30,6 +31,7 @@ export interface StatusPage {
 /** A browser without JavaScript asks again after so many seconds while something runs. */
 const AGAIN_S = 60;
 const RUN_LINES = 12;
+const HOUR_MS = 3_600_000;
 
 /** The page. */
 export function statusPage(parts: StatusPage): Html {
@@ -108,16 +110,33 @@ function figures({ days }: StreamDays, health: StreamHealth, at: number): Html {
 </dl>`;
 }
 
+/** How long after the close of their day records still came, and what has gone from the source since. */
+function lateness(late: readonly Lateness[], gone: readonly Gone[]): Html {
+  const found = html`<p>Records that a later look found in days that had closed. If the last column grows, raise <code>recheck_days</code>.</p>
+${table('late', LATE_COLUMNS, late.map(lateRow))}`;
+  return html`<section aria-labelledby="late"><h2 id="late">Lateness</h2>
+${late.length === 0 ? html`<p>No record was found that came after its day had closed.</p>` : found}
+${gone.flatMap(describeGone).map((sentence) => html`<p>${sentence}</p>`)}
+</section>`;
+}
+
+const LATE_COLUMNS =
+  'Stream,#Records,#Days,#Within a day,#3 days,#7 days,#Later,#The last after'.split(',');
+
+function lateRow({ stream, late, days, within, longestHours }: Lateness): Html {
+  return html`<tr><th scope="row">${stream}</th><td class="n">${formatCount(late)}</td><td class="n">${formatCount(days)}</td>${within.map((count) => html`<td class="n">${formatCount(count)}</td>`)}<td class="n">${formatDuration(longestHours * HOUR_MS)}</td></tr>`;
+}
+
 function runsPart(runs: readonly RunRow[], at: number): Html {
   if (runs.length === 0) return html``;
+  const shown = foldedRuns(runs).slice(0, RUN_LINES);
+  const rows = shown.map((own) => runRows(own, at));
   return html`<section aria-labelledby="runs"><h2 id="runs">Runs</h2>
-<div class="wide" tabindex="0" role="group" aria-labelledby="runs"><table>
-<thead><tr><th scope="col">Began (UTC)</th><th scope="col">Trigger</th><th scope="col" class="n">Took</th><th scope="col">Ended</th><th scope="col" class="n">Windows</th><th scope="col" class="n">Unchanged</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Records</th><th scope="col" class="n">Received</th></tr></thead>
-<tbody>${foldedRuns(runs)
-    .slice(0, RUN_LINES)
-    .map((own) => runRows(own, at))}</tbody>
-</table></div></section>`;
+${table('runs', RUN_COLUMNS, rows)}</section>`;
 }
+
+const RUN_COLUMNS =
+  'Began (UTC),Trigger,#Took,Ended,#Windows,#Unchanged,#Failed,#Records,#Received'.split(',');
 
 /** Runs of one kind that found everything as it was stand in one line. */
 function foldedRuns(runs: readonly RunRow[]): RunRow[][] {
@@ -146,4 +165,17 @@ function runRow(run: RunRow, at: number): Html {
   const took = (run.finishedAt?.getTime() ?? at) - run.startedAt.getTime();
   const good = run.outcome === 'done' || run.outcome === null || run.outcome === 'interrupted';
   return html`<tr><td>${minute(run.startedAt)}</td><td>${RUN_TRIGGER_WORDS[run.trigger]}${range}</td><td class="n">${run.finishedAt === null ? '' : formatDuration(took)}</td><td class="${good ? 'fine' : 'wrong'}">${run.outcome === null ? 'not ended yet' : RUN_OUTCOME_WORDS[run.outcome]}${run.error !== null && run.outcome !== 'interrupted' && html`<details><summary>error</summary>${run.error}</details>`}</td><td class="n">${formatCount(run.windowsComplete)}</td><td class="n">${formatCount(run.windowsUnchanged)}</td><td class="n">${formatCount(run.windowsFailed)}</td><td class="n">${formatCount(run.records)}</td><td class="n">${formatBytes(run.bytes)}</td></tr>`;
+}
+
+/** The page for when the database is away: the worker lives and goes on trying. @param why what the database, or the way to it, said. */
+export function awayPage(version: string, root: string, why: string, doing: Doing): Html {
+  return layout({
+    title: 'The database is away · daywalk',
+    root,
+    version,
+    again: 15,
+    body: html`<div id="live"><section class="health late" aria-labelledby="health"><h1 id="health">The database is away, so there is nothing to show.</h1>
+<p>${oneLine(why)}</p>
+<p class="quiet">The worker has been running since ${minute(new Date(doing.startedAt))} UTC and goes on by itself when the database is back; nothing that was stored is lost.</p></section></div>`,
+  });
 }
