@@ -9,7 +9,7 @@ import {
   listProvenDays,
   noteDaysTold,
   type ProvenDay,
-} from './proven-day-rows.ts';
+} from './rows.ts';
 
 /** A program gets so many days, a person reads so many; the rest is counted. */
 const MOST_DAYS = 100;
