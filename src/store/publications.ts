@@ -46,22 +46,3 @@ export function readGone(database: Database, streamNames: readonly string[]): Pr
     [streamNames, MOST_LOST.records, MOST_LOST.share],
   );
 }
-
-/** What is shown of a day changed. */
-export interface Publication {
-  readonly seq: number;
-  readonly day: Day;
-}
-
-/** What was published of a stream behind a number, at most so many, in order: whatever follows the records keeps its place by it. */
-export function listPublications(
-  database: Database,
-  streamId: number,
-  after: number,
-  most: number,
-): Promise<Publication[]> {
-  return database.persist(
-    'select seq, day from daywalk.publications where stream_id = $1 and seq > $2 order by seq limit $3',
-    [streamId, after, most],
-  );
-}

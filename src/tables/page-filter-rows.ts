@@ -2,10 +2,20 @@
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 
-/** Up to which publication of a stream filters were made; 0: none was. */
-export function readFilterPlace(database: Database, streamId: number): Promise<number> {
-  return database.value(
-    'select coalesce((select seq from daywalk.filter_places where stream_id = $1), 0)',
+/** Publications that are read at a time. */
+const AT_ONCE = 100;
+
+/** The days of a stream that were published since filters were made, and up to which publication; null: none was. */
+export function readNews(
+  database: Database,
+  streamId: number,
+): Promise<{ readonly upTo: number; readonly days: readonly Day[] } | null> {
+  return database.first(
+    `select max(seq) as "upTo", to_jsonb(array_agg(distinct day)) as days
+       from (select seq, day from daywalk.publications
+              where stream_id = $1 and seq > coalesce((select seq from daywalk.filter_places where stream_id = $1), 0)
+              order by seq limit ${AT_ONCE}) as p
+     having count(*) > 0`,
     [streamId],
   );
 }

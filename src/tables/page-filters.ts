@@ -1,11 +1,7 @@
 /** Filters of pages follow what is published, so that a search opens few pages; it finds the same without them. */
 import type { Database } from '../store/database.ts';
-import { listPublications } from '../store/publications.ts';
 import type { Follower } from '../walk/followers.ts';
-import { makeFilters, noteFilterPlace, readFilterPlace } from './page-filter-rows.ts';
-
-/** Publications that are read at a time. */
-const AT_ONCE = 100;
+import { makeFilters, noteFilterPlace, readNews } from './page-filter-rows.ts';
 
 /** The filters of pages as something that follows what is published. */
 export const filtering = ({ database }: { readonly database: Database }): Follower => ({
@@ -22,12 +18,10 @@ async function followStream(
   streamId: number,
   signal: AbortSignal,
 ): Promise<void> {
-  let place = await readFilterPlace(database, streamId);
   for (;;) {
-    const news = await listPublications(database, streamId, place, AT_ONCE);
-    const last = news.at(-1);
-    if (last === undefined) return;
-    for (const day of new Set(news.map((publication) => publication.day))) {
+    const news = await readNews(database, streamId);
+    if (news === null) return;
+    for (const day of news.days) {
       let looked: number | null;
       do {
         signal.throwIfAborted();
@@ -36,7 +30,6 @@ async function followStream(
       } while (looked > 0);
     }
     // A later publication has a higher number, so that a day that is published meanwhile is looked at again.
-    await noteFilterPlace(database, streamId, last.seq, signal);
-    place = last.seq;
+    await noteFilterPlace(database, streamId, news.upTo, signal);
   }
 }
