@@ -1,13 +1,12 @@
 /** Checks tiered days: their objects against what was noted of them, and their pages against their seals. Nothing is changed. */
-import { createHash } from 'node:crypto';
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
-import { readBackEvents } from './event-file.ts';
-import { readObject } from './object-file.ts';
+import { readEvents } from './event-file.ts';
+import { readBack } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { TieredPage } from './page-file.ts';
+import { eachPage, type TieredPage } from './page-file.ts';
 import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
 
@@ -71,22 +70,20 @@ async function checkPages(
   note: (problem: string) => void,
   signal: AbortSignal,
 ): Promise<number> {
-  const hash = createHash('sha256');
-  const { key, sha256 } = moved.pages;
+  const { key } = moved.pages;
   let [count, sealed] = [0, 0];
-  const onBytes = (bytes: Buffer) => hash.update(bytes);
-  for await (const pages of readObject<TieredPage>(store, key, signal, undefined, onBytes))
-    for (const page of pages) {
-      count += 1;
-      const matches = await matchesSeal(database, page, signal);
-      if (matches !== null) sealed += 1;
-      if (matches === false)
-        note(`${key}: page ${page.page_no} of walk ${page.walk_id} is not what was sealed`);
-    }
+  const compare = async (page: TieredPage) => {
+    count += 1;
+    const matches = await matchesSeal(database, page, signal);
+    if (matches !== null) sealed += 1;
+    if (matches === false)
+      note(`${key}: page ${page.page_no} of walk ${page.walk_id} is not what was sealed`);
+  };
+  const isWhole = await eachPage(store, moved.pages, compare, signal);
   const seals = await countSeals(database, moved, signal);
   if (seals !== null && sealed !== seals)
     note(`${key}: ${seals} pages were sealed, and it holds ${sealed} of them`);
-  if (hash.digest('hex') !== sha256) note(`${key} is not what was written`);
+  if (!isWhole) note(`${key} is not what was written`);
   return count;
 }
 
@@ -96,7 +93,7 @@ async function checkEvents(
   note: (problem: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await readBackEvents(store, key, signal);
+  const found = await readBack(readEvents, store, key, signal);
   if (found.sha256 !== sha256 || found.records !== records || found.recordsSha256 !== recordsSha256)
     note(`${key} is not what was written`);
 }

@@ -1,12 +1,10 @@
 /** The records of a day as an object of the events table: what a row of it holds, how it is written and read. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
-import type { RowRange } from '../parquet/read.ts';
 import { writeParquet } from '../parquet/write.ts';
 import { recordColumns, type ShownRecord } from '../store/shown-records.ts';
 import type { Written } from '../written.ts';
-import { readBack, readObject } from './object-file.ts';
-import type { ObjectStore } from './object-store.ts';
+import { readObject } from './object-file.ts';
 
 /** The folder of the table; paths in its log are below it. */
 export const EVENTS_FOLDER = 'events/';
@@ -55,17 +53,12 @@ interface EventRow {
 }
 
 /**
- * The records of an object in the order in which they were written, a row group at a time.
- * @param range of records by their place in the object, from 0; all of them where it is left out.
+ * The records of an object in the order in which they were written, a row group at a time; a range is of their places in it.
  */
 export async function* readEvents(
-  store: ObjectStore,
-  key: string,
-  signal: AbortSignal,
-  range?: RowRange,
-  onBytes?: (bytes: Buffer) => void,
+  ...asked: Parameters<typeof readObject>
 ): AsyncGenerator<ShownRecord[]> {
-  for await (const rows of readObject<EventRow>(store, key, signal, range, onBytes))
+  for await (const rows of readObject<EventRow>(...asked))
     yield rows.map((row) => ({
       text: row.record,
       walkId: Number(row.walk_id),
@@ -77,10 +70,3 @@ export async function* readEvents(
       revision: row.revision,
     }));
 }
-
-/** Reads an object of records whole: equal to what {@link writeEvents} told, it holds just that. */
-export const readBackEvents = (
-  store: ObjectStore,
-  key: string,
-  signal: AbortSignal,
-): Promise<Written> => readBack((onBytes) => readEvents(store, key, signal, undefined, onBytes));

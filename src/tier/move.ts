@@ -7,7 +7,7 @@ import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
 import type { Written } from '../written.ts';
 import { statsOf } from './delta/delta-actions.ts';
-import { eventsKey, readBackEvents, writeEvents } from './event-file.ts';
+import { eventsKey, readEvents, writeEvents } from './event-file.ts';
 import {
   cleanUpAlone,
   commitAlone,
@@ -18,7 +18,7 @@ import {
   withDay,
 } from './moved-log.ts';
 import { type ObjectToWrite, writeObject } from './moved-object.ts';
-import { pagesKey, readBackPages, writePages } from './page-file.ts';
+import { pagesKey, readPages, writePages } from './page-file.ts';
 import {
   type DayToMove,
   type LeavingDay,
@@ -141,14 +141,14 @@ async function writeDay(
     keyOf: pagesKey,
     records: leaving.pages,
     write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
-    readBack: readBackPages,
+    read: readPages,
   });
   if (pages === null) return null;
   const events = await written({
     keyOf: eventsKey,
     records: leaving.records,
     write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
-    readBack: readBackEvents,
+    read: readEvents,
   });
   if (events === null) return null;
   const { records, recordsSha256 } = events;

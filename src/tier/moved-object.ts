@@ -8,6 +8,7 @@ import type { Day } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
 import { readPart } from './object-body.ts';
+import { type ReadLines, readBack } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** What is written of a publication, and how it is read back. */
@@ -16,7 +17,7 @@ export interface ObjectToWrite<W extends Written> {
   /** How many records, or pages, it must hold. */
   readonly records: number;
   readonly write: (file: FileHandle) => Promise<W>;
-  readonly readBack: (store: ObjectStore, key: string, signal: AbortSignal) => Promise<Written>;
+  readonly read: ReadLines;
 }
 
 /** Objects that a killed attempt may have left under the names that are tried. */
@@ -30,7 +31,7 @@ const MOST_ATTEMPTS = 100;
 export async function writeObject<W extends Written>(
   { store, clock }: { readonly store: ObjectStore; readonly clock: Clock },
   { stream, day, publication }: Pick<MovedDay, 'stream' | 'day' | 'publication'>,
-  { keyOf, records, write, readBack }: ObjectToWrite<W>,
+  { keyOf, records, write, read }: ObjectToWrite<W>,
   signal: AbortSignal,
 ): Promise<(W & { readonly key: string }) | null> {
   const file = await openTemporary(clock);
@@ -38,12 +39,12 @@ export async function writeObject<W extends Written>(
     const written = await write(file);
     if (written.records !== records) return null;
     const { bytes, sha256 } = written;
-    const read = (start: number, end: number) => readPart(file, start, end);
+    const body = { bytes, sha256, read: readPart.bind(null, file) };
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       const name = attempt === 1 ? publication : `${publication}-${attempt}`;
       const key = keyOf(stream, day, name);
-      const created = await store.create(key, { bytes, sha256, read }, signal);
-      const found = await readBack(store, key, signal).catch((error: unknown) => {
+      const created = await store.create(key, body, signal);
+      const found = await readBack(read, store, key, signal).catch((error: unknown) => {
         if (created === 'exists' && isSpoiled(error)) return null;
         throw error;
       });

@@ -42,14 +42,23 @@ export const spoiledObject = (store: ObjectStore, key: string, cause?: unknown):
     cause,
   });
 
+/** What reads an object of events or of pages, as lines. */
+export type ReadLines = (
+  ...asked: Parameters<typeof readObject>
+) => AsyncIterable<readonly FileLine[]>;
+
 /**
  * Reads an object whole.
  * @returns what {@link writeEvents} or {@link writePages} told of it, if it is what they wrote.
  */
 export async function readBack(
-  read: (onBytes: (bytes: Buffer) => void) => AsyncIterable<readonly FileLine[]>,
+  read: ReadLines,
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
 ): Promise<Written> {
   const digest = new WrittenDigest();
-  for await (const group of read((bytes) => digest.takeBytes(bytes))) digest.take(group);
+  const onBytes = (bytes: Buffer) => digest.takeBytes(bytes);
+  for await (const lines of read(store, key, signal, undefined, onBytes)) digest.take(lines);
   return digest.end();
 }

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
+import type { MovedObject } from '../store/moved-days.ts';
 import type { FileLine, Written } from '../written.ts';
-import { readBack, readObject } from './object-file.ts';
+import { readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** What a value of a kind is here. */
@@ -98,10 +99,23 @@ async function* withLines(chunks: AsyncIterable<readonly TieredPage[]>): AsyncGe
   for await (const pages of chunks) yield pages.map(withLine);
 }
 
-/** Reads an object of pages whole: equal to what {@link writePages} told, it holds just that. */
-export const readBackPages = (
+/** The pages of an object as lines. */
+export const readPages = (...asked: Parameters<typeof readObject>): AsyncGenerator<Line[]> =>
+  withLines(readObject<TieredPage>(...asked));
+
+/**
+ * Reads every page of an object.
+ * @returns whether the object is what was written.
+ */
+export async function eachPage(
   store: ObjectStore,
-  key: string,
+  { key, sha256 }: MovedObject,
+  work: (page: TieredPage) => Promise<void>,
   signal: AbortSignal,
-): Promise<Written> =>
-  readBack((onBytes) => withLines(readObject<TieredPage>(store, key, signal, undefined, onBytes)));
+): Promise<boolean> {
+  const hash = createHash('sha256');
+  const onBytes = (bytes: Buffer) => hash.update(bytes);
+  for await (const pages of readObject<TieredPage>(store, key, signal, undefined, onBytes))
+    for (const page of pages) await work(page);
+  return hash.digest('hex') === sha256;
+}

@@ -1,12 +1,10 @@
 /** Restores days: their pages come back from the object, then Postgres shows them again, then they leave the events table. */
-import { createHash } from 'node:crypto';
 import { ObjectStoreError } from '../errors.ts';
 import type { KeptDay } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { settleDay, settleLog, type TierParts, withDay } from './moved-log.ts';
-import { readObject } from './object-file.ts';
-import type { TieredPage } from './page-file.ts';
+import { eachPage, type TieredPage } from './page-file.ts';
 import { removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
@@ -74,20 +72,17 @@ async function restoreOne(
 
 async function putPagesBack(
   { database, store }: TierParts,
-  { stream, day, pages: { key, sha256 } }: MovedDay,
+  { stream, day, pages }: MovedDay,
   signal: AbortSignal,
 ): Promise<void> {
-  const hash = createHash('sha256');
   const wrong = (found: string) =>
-    new ObjectStoreError('settings', `${stream} ${day}: ${key} in ${store.name} ${found}`, {
+    new ObjectStoreError('settings', `${stream} ${day}: ${pages.key} in ${store.name} ${found}`, {
       hint: 'The day stays where it is, and nothing of it is shown. Put the object back from a copy of the folder or bucket.',
     });
-  const onBytes = (bytes: Buffer) => hash.update(bytes);
-  for await (const pages of readObject<TieredPage>(store, key, signal, undefined, onBytes))
-    for (const page of pages) {
-      signal.throwIfAborted();
-      if (!(await putBack(database, page, signal)))
-        throw wrong(`holds another page ${page.page_no} of walk ${page.walk_id} than was sealed`);
-    }
-  if (hash.digest('hex') !== sha256) throw wrong('is not what was written');
+  const put = async (page: TieredPage) => {
+    signal.throwIfAborted();
+    if (!(await putBack(database, page, signal)))
+      throw wrong(`holds another page ${page.page_no} of walk ${page.walk_id} than was sealed`);
+  };
+  if (!(await eachPage(store, pages, put, signal))) throw wrong('is not what was written');
 }

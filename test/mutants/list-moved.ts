@@ -30,7 +30,7 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
   mutant(
     'pages that are not those of the object are shown',
     'src/tier/restore.ts',
-    "if (hash.digest('hex') !== sha256) throw wrong('is not what was written');",
+    "if (!(await eachPage(store, pages, put, signal))) throw wrong('is not what was written');",
     '',
     MOVING,
   ),

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ObjectStoreError } from '../../src/errors.ts';
 import type { ShownRecord } from '../../src/store/shown-records.ts';
-import { eventsKey, readBackEvents, readEvents, writeEvents } from '../../src/tier/event-file.ts';
+import { eventsKey, readEvents, writeEvents } from '../../src/tier/event-file.ts';
+import { readBack } from '../../src/tier/object-file.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { tries } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
@@ -85,7 +86,7 @@ describe('an object of records', () => {
             bytes: object.length,
             sha256: sha256(object),
           });
-          expect(await readBackEvents(store, KEY, signal)).toEqual(digests);
+          expect(await readBack(readEvents, store, KEY, signal)).toEqual(digests);
           const instants = records
             .map(({ fetchedAt }) => fetchedAt)
             .sort((a, b) => (a < b ? -1 : 1));
@@ -137,30 +138,32 @@ describe('an object of records', () => {
         return part;
       },
     });
-    expect(await readBackEvents(watched, KEY, signal)).toMatchObject({ sha256: told.sha256 });
+    expect(await readBack(readEvents, watched, KEY, signal)).toMatchObject({ sha256: told.sha256 });
     expect(largest).toBeLessThan(14_000_000);
   });
 
   it('that is gone, cut or changed is not taken for whole', async () => {
     const { told, store } = await written([[recordOf(0, 'x'.repeat(1_000)), recordOf(1, 'y')]]);
     const whole = store.objects.get(KEY)?.body ?? Buffer.alloc(0);
-    await expect(readBackEvents(store, 'events/none', signal)).rejects.toThrow(ObjectStoreError);
+    await expect(readBack(readEvents, store, 'events/none', signal)).rejects.toThrow(
+      ObjectStoreError,
+    );
     for (let end = 0; end < whole.length; end += 97) {
       await store.replace(KEY, whole.subarray(0, end));
-      await expect(readBackEvents(store, KEY, signal)).rejects.toThrow();
+      await expect(readBack(readEvents, store, KEY, signal)).rejects.toThrow();
     }
     const footer = whole.length - 8 - whole.readUInt32LE(whole.length - 8);
     for (let at = 4; at < footer; at += 3) {
       const changed = Buffer.from(whole);
       changed.writeUInt8(changed.readUInt8(at) ^ 0x40, at);
       await store.replace(KEY, changed);
-      const read = await readBackEvents(store, KEY, signal).catch(() => null);
+      const read = await readBack(readEvents, store, KEY, signal).catch(() => null);
       expect(read?.sha256).not.toBe(told.sha256);
     }
     const short = changedStore(store, {
       read: async (key, _, range) => store.read(key, _, range && { ...range, end: range.end - 1 }),
     });
     await store.replace(KEY, whole);
-    await expect(readBackEvents(short, KEY, signal)).rejects.toThrow(ObjectStoreError);
+    await expect(readBack(readEvents, short, KEY, signal)).rejects.toThrow(ObjectStoreError);
   });
 });

@@ -3,8 +3,8 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readObject } from '../../src/tier/object-file.ts';
-import { pagesKey, readBackPages, type TieredPage, writePages } from '../../src/tier/page-file.ts';
+import { readBack, readObject } from '../../src/tier/object-file.ts';
+import { pagesKey, readPages, type TieredPage, writePages } from '../../src/tier/page-file.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { freshStore } from '../support/store.ts';
@@ -73,7 +73,7 @@ describe('an object of pages', () => {
           const { told, store } = await written(chunks);
           expect(told.records).toBe(chunks.flat().length);
           expect(await readAll(store)).toEqual(chunks.flat());
-          expect(await readBackPages(store, KEY, signal)).toEqual(told);
+          expect(await readBack(readPages, store, KEY, signal)).toEqual(told);
         },
       ),
       { numRuns: 50 },
@@ -108,7 +108,7 @@ describe('an object of pages', () => {
     const groups: number[] = [];
     for await (const group of readObject<TieredPage>(store, KEY, signal)) groups.push(group.length);
     expect(groups).toEqual([6, 6, 1]);
-    expect(await readBackPages(store, KEY, signal)).toEqual(told);
+    expect(await readBack(readPages, store, KEY, signal)).toEqual(told);
   });
 });
 

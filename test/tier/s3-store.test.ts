@@ -1,6 +1,7 @@
 /** Objects in a bucket: the contract of object stores over a simulated S3, its manners, and what may be asked of an address. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { checkStore } from '../../src/tier/check-store.ts';
 import { bucketAddress } from '../../src/tier/s3/s3-address.ts';
@@ -340,9 +341,10 @@ describe('an error as S3 tells it', () => {
   });
 
   test('is told in plain words, without a secret, escaped or not', () => {
-    const place = { asked: 'x', nowMs: 0, retryAfterLimitMs: 0, secrets: ['a&b"c\'d<e'] };
+    const retry = { timeMs: 0, baseMs: 0, capMs: 0, retryAfterLimitMs: 0 };
+    const link = { clock: systemClock, retry, secrets: () => ['a&b"c\'d<e'] };
     const told = (said: string) =>
-      failureOf(of(`<Error><Code>Odd</Code><Message>${said}</Message></Error>`), place).message;
+      failureOf(of(`<Error><Code>Odd</Code><Message>${said}</Message></Error>`), 'x', link).message;
     expect(told('a&amp;b&#34;c&#x27;d&lt;e is &quot;no&quot; key&#xA;')).toBe(
       'x: answered 400 Odd *** is "no" key',
     );

@@ -1,6 +1,6 @@
 /** What is asked of a bucket until it is answered: with keys that are read anew when they are refused, and again after what may pass. */
 import { ObjectStoreError, UnavailableError } from '../../errors.ts';
-import { type RetryNotice, type RetryPolicy, untilItSucceeds } from '../../source/retry.ts';
+import { untilItSucceeds } from '../../source/retry.ts';
 import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exchange.ts';
 import { failureOf } from './s3-failure.ts';
 import type { Credentials } from './s3-keys.ts';
@@ -29,13 +29,8 @@ export type AskS3 = <T>(
 /** Key files that change in the middle may be wrong together more than once. */
 const MOST_RENEWALS = 3;
 
-export function openS3Asking(
-  link: S3Link,
-  credentials: Credentials,
-  policy: RetryPolicy,
-  onRetry: (notice: RetryNotice) => void,
-): AskS3 {
-  const { clock } = link;
+export function openS3Asking(link: S3Link, credentials: Credentials): AskS3 {
+  const { clock, retry: policy, onRetry } = link;
   const exchange = async (asked: S3Asked, signal: AbortSignal): Promise<S3Answer> => {
     for (let renewals = 0; ; renewals++) {
       const keys = await credentials.current();
@@ -51,9 +46,7 @@ export function openS3Asking(
     const send: SendToS3 = async (asked, takes) => {
       const answer = await exchange(asked, signal);
       if (isOfObject(answer) || takes(answer)) return answer;
-      const { retryAfterLimitMs } = policy;
-      const [nowMs, secrets] = [clock.now(), link.secrets()];
-      throw failureOf(answer, { asked: place, nowMs, retryAfterLimitMs, secrets });
+      throw failureOf(answer, place, link);
     };
     const spent = { ms: 0, namedMs: 0, pauseMs: null };
     const timed = async () => {

@@ -8,6 +8,7 @@ import { type Clock, type Deadline, withDeadline } from '../../clock.ts';
 import { DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts';
 import { beginning } from '../../source/body.ts';
 import { namedFailure } from '../../source/exchange-failure.ts';
+import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
 import { bytesOf, digestOf, piecesOf } from '../object-body.ts';
 import type { ObjectBody } from '../object-store.ts';
 import type { BucketAddress } from './s3-address.ts';
@@ -21,6 +22,9 @@ export interface S3Link {
   readonly clock: Clock;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
+  readonly retry: RetryPolicy;
+  /** Told before each wait. */
+  readonly onRetry: (notice: RetryNotice) => void;
   readonly secrets: () => readonly string[];
 }
 

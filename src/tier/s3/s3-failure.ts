@@ -1,17 +1,8 @@
-/** What an answer of S3 that is not the one that was asked for means, and what to do about it; pure. */
+/** What an answer of S3 that is not the one that was asked for means, and what to do about it. */
 import { type DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts';
 import { excerpt } from '../../redactor.ts';
 import { parseRetryAfter } from '../../source/retry.ts';
-import { MOST_ERROR_BYTES, type S3Answer } from './s3-exchange.ts';
-
-/** What the words of a failure need. */
-export interface S3FailurePlace {
-  /** What was asked for, with the name of the store. */
-  readonly asked: string;
-  readonly nowMs: number;
-  readonly retryAfterLimitMs: number;
-  readonly secrets: readonly string[];
-}
+import { MOST_ERROR_BYTES, type S3Answer, type S3Link } from './s3-exchange.ts';
 
 /** A whole answer that is an error as S3 tells it, and what is in it; a page of a proxy is none. */
 const ERROR = /^\s*(?:<\?xml[^<>]*>\s*)?<Error(?:\s[^<>]*)?>(.*)<\/Error>\s*$/s;
@@ -68,16 +59,19 @@ const HINTS: Readonly<Record<string, string>> = {
   SignatureDoesNotMatch: `${KEY_HINT} A proxy that changes the Host header breaks signatures, too.`,
 };
 
-/** The error to throw for an answer. */
-export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError {
+/** The error to throw for an answer. @param asked for what, with the name of the store. */
+export function failureOf(
+  answer: S3Answer,
+  asked: string,
+  { clock, retry, secrets }: Pick<S3Link, 'clock' | 'retry' | 'secrets'>,
+): DaywalkError {
   const { status, headers } = answer;
   const code = codeIn(answer);
-  const told = code === undefined ? [] : [code, excerpt(messageIn(answer), place.secrets)];
+  const told = code === undefined ? [] : [code, excerpt(messageIn(answer), secrets())];
   const words = [`answered ${status}`, ...told].filter((word) => word !== '').join(' ');
   if (isPassing(status, code)) {
-    const { nowMs, retryAfterLimitMs } = place;
-    const asked = String(headers['retry-after'] ?? '');
-    const retryAfterMs = parseRetryAfter(asked, nowMs, retryAfterLimitMs);
+    const after = String(headers['retry-after'] ?? '');
+    const retryAfterMs = parseRetryAfter(after, clock.now(), retry.retryAfterLimitMs);
     return new TransientError(words, {
       status,
       retryAfterMs,
@@ -87,9 +81,9 @@ export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError
   const region = headers['x-amz-bucket-region'];
   const hint =
     status < 400 || code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed'
-      ? `Redirects are not followed: check tier.endpoint, tier.region and tier.path_style${region === undefined ? '' : `; the bucket is in ${excerpt(String(region), place.secrets, 40)}`}.`
+      ? `Redirects are not followed: check tier.endpoint, tier.region and tier.path_style${region === undefined ? '' : `; the bucket is in ${excerpt(String(region), secrets(), 40)}`}.`
       : HINTS[code ?? (status === 403 ? 'AccessDenied' : status === 400 ? 'ExpiredToken' : '')];
-  return new ObjectStoreError('settings', `${place.asked}: ${words}`, { hint });
+  return new ObjectStoreError('settings', `${asked}: ${words}`, { hint });
 }
 
 /** A 404 that is not S3's comes from a proxy whose backend is away; a 2xx here is not what S3 answers. */

@@ -76,7 +76,7 @@ export class S3Store implements ObjectStore {
     const credentials = openCredentials(address.name, options.keys, options.redactor);
     const { secrets } = options.redactor;
     const link = { ...options, address, dispatcher: this.#dispatcher, secrets };
-    this.#ask = openS3Asking(link, credentials, options.retry, options.onRetry);
+    this.#ask = openS3Asking(link, credentials);
     this.#lockDays = options.lockDays;
     this.#lockWasSeen = options.lockDays === undefined;
   }
