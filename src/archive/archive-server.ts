@@ -7,8 +7,7 @@ import { type IncomingRequest, type Listener, listen, type Work } from '../liste
 import type { Logger } from '../log.ts';
 import { RESOURCES } from '../model.ts';
 import type { ServedArchive } from './page.ts';
-import { readQuery } from './query.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, readQuery } from './query.ts';
 
 /** What the server works with. */
 export interface ArchiveServerParts {

@@ -14,8 +14,7 @@ import {
 } from './envelope-rows.ts';
 import { type FieldPaths, pathsOf, placesOf, predicateOf, presenceOf } from './filter.ts';
 import { type MovedPlace, readMoved, readWanted } from './moved.ts';
-import { type ArchiveQuery, pieceOf } from './query.ts';
-import { Refusal } from './refusal.ts';
+import { type ArchiveQuery, pieceOf, Refusal } from './query.ts';
 import * as rows from './rows.ts';
 
 /** What the served archive needs of the settings. */

@@ -1,7 +1,19 @@
 /** The query of a request to the served archive: the eighteen parameters, each understood or refused. */
+import { DaywalkError } from '../errors.ts';
 import { type Day, FILTER_NAMES, type Filters, type WallTime } from '../model.ts';
 import { addDays } from '../plan/days.ts';
-import { Refusal } from './refusal.ts';
+
+/** What is wrong with a request, for the client of the served archive. */
+export class Refusal extends DaywalkError {
+  readonly status: number;
+  /** More for programs, beside the message. */
+  readonly more: Readonly<Record<string, unknown>>;
+  constructor(status: number, message: string, hint?: string, more: Refusal['more'] = {}) {
+    super(message, { hint });
+    this.status = status;
+    this.more = more;
+  }
+}
 
 /** What is asked for. */
 export interface ArchiveQuery {

@@ -10,7 +10,7 @@ import { openSource, type Source, type SourceOptions } from '../source/source.ts
 import type { Database } from '../store/database.ts';
 import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
-import type { InTier } from '../tier/moving.ts';
+import type { InTier } from '../tier/move.ts';
 import type { Follower } from '../walk/followers.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { claimedByTables } from './claimed-streams.ts';
@@ -83,7 +83,7 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
   atEnd: true,
   async catchUp(_, signal) {
     const { moveLimits, openTier } = await import('./tier-wiring.ts');
-    const { moveDueDays } = await import('../tier/moving.ts');
+    const { moveDueDays } = await import('../tier/move.ts');
     const parts = { database, clock: systemClock, log };
     const claimed = await claimedByTables(database, settings.tables);
     for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);

@@ -1,13 +1,15 @@
 /** What an export writes of a day: the records of streams as they were sent, or the rows of a record table. */
 import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { Day } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
 import { recordColumns, type ShownRecord, shownRecords } from '../store/shown-records.ts';
-import type { FileLine, Written } from '../written.ts';
+import { type FileLine, type Written, WrittenDigest } from '../written.ts';
 import type { Format } from './layout.ts';
-import { writeNdjson } from './ndjson.ts';
 import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,6 +52,30 @@ export function writeRows<R extends FileLine>(
   return format === 'parquet'
     ? writeParquet(file, rows, columns, signal)
     : writeNdjson(file, rows, format === 'ndjson.gz', signal);
+}
+
+/** One record or row a line, as Postgres writes it, compressed if asked. */
+async function writeNdjson(
+  file: FileHandle,
+  chunks: AsyncIterable<readonly FileLine[]>,
+  gzip: boolean,
+  signal: AbortSignal,
+): Promise<Written> {
+  const digest = new WrittenDigest();
+  const lines = async function* () {
+    for await (const records of chunks) yield digest.take(records);
+  };
+  const source = Readable.from(lines(), { objectMode: false });
+  const sink = async (parts: AsyncIterable<Buffer>) => {
+    for await (const part of parts) {
+      digest.takeBytes(part);
+      await file.writeFile(part);
+    }
+  };
+  // Level 6 is twice as slow as 4 here and saves 3 %.
+  if (gzip) await pipeline(source, createGzip({ level: 4 }), sink, { signal });
+  else await pipeline(source, sink, { signal });
+  return digest.end();
 }
 
 /** The records of streams, as they were sent; of days that moved, from where they are. */

@@ -11,8 +11,7 @@ import {
   unlinkIfThere,
   withFile,
 } from '../rooted-files.ts';
-import { piecesOf, readPart } from './object-body.ts';
-import { checkKey, type ObjectBody, type ObjectStore } from './object-store.ts';
+import { checkKey, type ObjectBody, type ObjectStore, piecesOf, readPart } from './object-store.ts';
 
 const HALF = '.half';
 /** A writer that lives touches its half file more often. */

@@ -1,7 +1,7 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
-
 import { isDeepStrictEqual } from 'node:util';
-import type { KeptDay } from '../model.ts';
+import type { Logger } from '../log.ts';
+import type { AgeLimit, KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
@@ -18,10 +18,12 @@ import {
   withDay,
 } from './moved-log.ts';
 import { type ObjectToWrite, writeObject } from './moved-object.ts';
+import { checkStore } from './object-store.ts';
 import { pagesKey, readPages, writePages } from './page-file.ts';
 import {
   type DayToMove,
   type LeavingDay,
+  listDaysToMove,
   type MarkedTiered,
   markTiered,
   readLeavingDay,
@@ -168,3 +170,35 @@ async function writeDay(
 }
 
 const objectOf = ({ key, bytes, sha256 }: MovedObject): MovedObject => ({ key, bytes, sha256 });
+
+/** No day is begun after so long, so that the next run is not late; what is left, that one goes on with. */
+const LONGEST_MS = 15 * 60_000;
+
+/** Opens the folder or bucket, does the work in it, and closes it. */
+export type InTier = (work: (tier: TierParts) => Promise<void>) => Promise<void>;
+
+/**
+ * Moves the days that are old enough.
+ * @param inTier is called only where a day is to move.
+ */
+export async function moveDueDays(
+  { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },
+  limits: readonly AgeLimit[],
+  inTier: InTier,
+  signal: AbortSignal,
+): Promise<void> {
+  const due = await listDaysToMove(database, limits, false, signal);
+  const ready = due.filter(({ kept }) => kept === null);
+  if (ready.length === 0) {
+    await removeMarked(database, signal);
+    return;
+  }
+  const since = clock.monotonic();
+  await inTier(async (tier) => {
+    await checkStore(tier.store, signal);
+    const { days, kept, left } = await moveDays(tier, ready, signal, () => {}, LONGEST_MS);
+    const ms = Math.round(clock.monotonic() - since);
+    log.info({ days: days.length, kept: kept.length, left, ms }, 'days moved to the tier');
+    for (const day of kept) log.warn({ ...day }, 'a day could not move to the tier');
+  });
+}

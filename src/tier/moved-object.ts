@@ -7,9 +7,8 @@ import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
-import { readPart } from './object-body.ts';
 import { type ReadLines, readBack } from './object-file.ts';
-import type { ObjectStore } from './object-store.ts';
+import { type ObjectStore, readPart } from './object-store.ts';
 
 /** What is written of a publication, and how it is read back. */
 export interface ObjectToWrite<W extends Written> {

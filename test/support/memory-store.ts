@@ -1,7 +1,6 @@
 /** Objects in memory that count what they are asked for, and a process that is killed between two operations. */
 
-import { piecesOf } from '../../src/tier/object-body.ts';
-import type { ObjectBody, ObjectStore } from '../../src/tier/object-store.ts';
+import { type ObjectBody, type ObjectStore, piecesOf } from '../../src/tier/object-store.ts';
 
 /** What a store was asked for. */
 export class Cost {

@@ -11,7 +11,7 @@ import { statsOf } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { EVENTS_FOLDER, eventsKey, writeEvents } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
-import { readPart } from '../../src/tier/object-body.ts';
+import { readPart } from '../../src/tier/object-store.ts';
 import { askClickHouse, testWithClickHouse } from '../support/clickhouse.ts';
 import { temporaryFolder } from '../support/program.ts';
 

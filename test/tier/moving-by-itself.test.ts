@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { applyTables, syncTables } from '../../src/tables/record-tables.ts';
-import { type InTier, moveDueDays } from '../../src/tier/moving.ts';
+import { type InTier, moveDueDays } from '../../src/tier/move.ts';
 import { loadYaml } from '../settings/loading.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { MemoryStore } from '../support/memory-store.ts';

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ObjectStoreError } from '../../src/errors.ts';
-import { checkStore } from '../../src/tier/check-store.ts';
-import type { ObjectBody, ObjectStore } from '../../src/tier/object-store.ts';
+import { checkStore, type ObjectBody, type ObjectStore } from '../../src/tier/object-store.ts';
 
 /** Nobody stops. */
 export const going = new AbortController().signal;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
-import { checkStore } from '../../src/tier/check-store.ts';
+import { checkStore } from '../../src/tier/object-store.ts';
 import { bucketAddress } from '../../src/tier/s3/s3-address.ts';
 import { codeIn, failureOf } from '../../src/tier/s3/s3-failure.ts';
 import { type Certificates, makeCertificates } from '../source/certificates.ts';

@@ -43,7 +43,7 @@ export async function examine(
     if (settings.tierUrl !== undefined)
       await examination.look('tier', async () => {
         const { openObjectStore } = await import('../tier-wiring.ts');
-        const { checkStore } = await import('../../tier/check-store.ts');
+        const { checkStore } = await import('../../tier/object-store.ts');
         const store = await openObjectStore({ settings, log, later });
         await checkStore(store, signal);
         examination.ok('tier', `${store.name} takes, gives back and removes an object`);

@@ -9,8 +9,7 @@ import { DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts'
 import { beginning } from '../../source/body.ts';
 import { namedFailure } from '../../source/exchange-failure.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
-import { bytesOf, digestOf, piecesOf } from '../object-body.ts';
-import type { ObjectBody } from '../object-store.ts';
+import { bytesOf, digestOf, type ObjectBody, piecesOf } from '../object-store.ts';
 import type { BucketAddress } from './s3-address.ts';
 import type { S3Keys } from './s3-keys.ts';
 

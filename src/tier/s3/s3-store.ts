@@ -7,8 +7,13 @@ import { ObjectStoreError, TransientError } from '../../errors.ts';
 import type { Redactor } from '../../redactor.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
-import { bytesOf, digestOf } from '../object-body.ts';
-import { CHECK_FOLDER, type ObjectBody, type ObjectStore } from '../object-store.ts';
+import {
+  bytesOf,
+  CHECK_FOLDER,
+  digestOf,
+  type ObjectBody,
+  type ObjectStore,
+} from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
 import { type AskS3, openS3Asking, type SendToS3 } from './s3-asking.ts';
 import type { S3Answer } from './s3-exchange.ts';
