@@ -1,7 +1,7 @@
 /** Streams whose days may neither be pruned nor moved, because the settings want them in a table first. */
 import type { RecordTable } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { compareTables } from '../tables/record-tables.ts';
+import { compareTables } from '../tables/table-rows.ts';
 
 /** Those of record tables that are to outlive the pages and are not made so yet, and why: what goes now is lost to them. */
 export async function claimedByTables(

@@ -5,44 +5,18 @@ import type { RecordTable } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { Follower } from '../walk/followers.ts';
 import {
+  compareTables,
   defineTable,
-  definitionOf,
   dropDay,
   listTableWork,
-  readDefinitions,
   replaceDay,
   swapTables,
+  type TableChange,
   type TableWork,
 } from './table-rows.ts';
 
 /** Days of work that are asked for at a time: between them newer days come first again. */
 const WORK_AT_ONCE = 50;
-
-/** What to do with a definition of the settings so that the database has it. */
-export interface TableChange {
-  readonly name: string;
-  /** changed: it is rebuilt beside the one that is there; stray: the settings do not have it, and it stays. */
-  readonly change: 'none' | 'new' | 'changed' | 'stray';
-}
-
-/** Compares the settings with what was applied; changes nothing. */
-export async function compareTables(
-  database: Database,
-  tables: readonly RecordTable[],
-): Promise<TableChange[]> {
-  const stored = await readDefinitions(database);
-  const changeOf = async (table: RecordTable): Promise<TableChange['change']> => {
-    const known = stored.find(({ name }) => name === table.name);
-    if (known === undefined) return 'new';
-    return known.definition === (await definitionOf(database, table)) ? 'none' : 'changed';
-  };
-  const changes = await Promise.all(
-    tables.map(async (table) => ({ name: table.name, change: await changeOf(table) })),
-  );
-  const names = new Set(tables.map(({ name }) => name));
-  const stray = stored.filter(({ name }) => !names.has(name));
-  return [...changes, ...stray.map(({ name }) => ({ name, change: 'stray' as const }))];
-}
 
 /**
  * Makes the tables that are not there, where the role of the worker may, and says what else differs: a changed table is

@@ -1,55 +1,59 @@
 /** Record tables in the database: their definitions, what is to be done so that they are in step, and doing it. */
-import type { Column, Day, RecordTable } from '../model.ts';
+import type { Day, RecordTable } from '../model.ts';
 import type { Database } from '../store/database.ts';
 
-/** A definition as the database has it. */
-export interface StoredTable {
-  readonly name: string;
-  /** Equal where the definitions are. */
-  readonly definition: string;
-}
-
-/** The definitions that were applied last: of a table that is built beside one that is there, its own. */
-export function readDefinitions(database: Database): Promise<StoredTable[]> {
-  return database.persist(
-    `select distinct on (name) name,
-            jsonb_build_array(stream, columns, keep_record, outlives,
-                              extract(epoch from retention)::double precision * 1000)::text as definition
-       from daywalk.record_tables order by name, table_id desc`,
-  );
-}
-
-/** A column as it is stored. */
-const storedColumn = ({ name, path, type, index, format }: Column) => ({
-  name,
-  path,
-  type,
-  index,
-  format: format === undefined ? [] : [format.pattern, format.replacement],
+/** A table as it is defined, in the words of `daywalk.record_tables`. */
+const definitionOf = (table: RecordTable) => ({
+  name: table.name,
+  stream: table.stream,
+  columns: table.columns.map(({ name, path, type, index, format }) => ({
+    name,
+    path,
+    type,
+    index,
+    format: format === undefined ? [] : [format.pattern, format.replacement],
+  })),
+  keep_record: table.keepRecord,
+  outlives: table.retention !== undefined,
+  seconds: typeof table.retention === 'number' ? table.retention / 1000 : null,
 });
 
-/** The definition as {@link readDefinitions} tells it; asked of the database, which alone knows how it writes `jsonb`. */
-export function definitionOf(database: Database, table: RecordTable): Promise<string> {
-  return database.value(
-    `select jsonb_build_array($1::text, $2::jsonb, $3::boolean, $4::boolean,
-                              extract(epoch from make_interval(secs => $5::double precision / 1000))::double precision * 1000)::text`,
-    definitionValues(table),
-  );
+/** Definitions ($1) as rows, in order. */
+const DEFINED = `(
+       select a.place, t.name, t.stream, t.columns, t.keep_record, t.outlives, make_interval(secs => t.seconds) as retention
+         from jsonb_array_elements($1::jsonb) with ordinality as a (definition, place)
+        cross join lateral jsonb_to_record(a.definition)
+                   as t (name text, stream text, columns jsonb, keep_record boolean, outlives boolean, seconds double precision))`;
+
+/** What to do with a definition of the settings so that the database has it. */
+export interface TableChange {
+  readonly name: string;
+  /** changed: it is rebuilt beside the one that is there; stray: the settings do not have it, and it stays. */
+  readonly change: 'none' | 'new' | 'changed' | 'stray';
 }
 
-const definitionValues = (table: RecordTable) => [
-  table.stream,
-  JSON.stringify(table.columns.map(storedColumn)),
-  table.keepRecord,
-  table.retention !== undefined,
-  table.retention ?? null,
-];
+/** Compares definitions with those that were applied last: of a table that is built beside one that is there, its own. */
+export function compareTables(
+  database: Database,
+  tables: readonly RecordTable[],
+): Promise<TableChange[]> {
+  return database.persist(
+    `select name, case when t.name is null then 'stray' when known.name is null then 'new'
+                       when (t.stream, t.columns, t.keep_record, t.outlives, t.retention)
+                            is distinct from (known.stream, known.columns, known.keep_record, known.outlives, known.retention)
+                       then 'changed' else 'none' end as change
+       from ${DEFINED} as t
+       full join (select distinct on (name) * from daywalk.record_tables order by name, table_id desc) as known using (name)
+      order by t.place, name`,
+    [JSON.stringify(tables.map(definitionOf))],
+  );
+}
 
 /** Makes a record table; one that is there under this name stays until the new one is in step. One attempt. */
 export async function defineTable(database: Database, table: RecordTable): Promise<void> {
   await database.query(
-    `select daywalk.define_table($6, $1, $2::jsonb, $3, $4, make_interval(secs => $5::double precision / 1000))`,
-    [...definitionValues(table), table.name],
+    `select daywalk.define_table(t.name, t.stream, t.columns, t.keep_record, t.outlives, t.retention) from ${DEFINED} as t`,
+    [JSON.stringify([definitionOf(table)])],
   );
 }
 

@@ -6,14 +6,9 @@ import type { RecordTable } from '../../model.ts';
 import { tablesYaml } from '../../settings/file/tables.ts';
 import { readStreams } from '../../store/streams.ts';
 import { findFields } from '../../tables/fields.ts';
-import {
-  applyTables,
-  compareTables,
-  syncTables,
-  type TableChange,
-} from '../../tables/record-tables.ts';
+import { applyTables, syncTables } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
-import { removeTable } from '../../tables/table-rows.ts';
+import { compareTables, removeTable, type TableChange } from '../../tables/table-rows.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../flags.ts';
 import { print, printResult } from '../terminal/output.ts';
