@@ -8,11 +8,10 @@ import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
 import type { Contents, ExportedTable } from './contents.ts';
-import { digestOfFile, filesOfDays, lockFolder, sizeOf, writeWhole } from './folder.ts';
+import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
-import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
+import { aboutDay, type IncompleteDay, isOf, ManifestBook } from './manifest.ts';
 import { type ArchivedDay, isAway } from './rows.ts';
-import { formatFor } from './settled-format.ts';
 
 /** What an export needs. */
 export interface ArchiveParts {
@@ -65,10 +64,8 @@ export async function exportDays(
   const days = await listAskedDays(parts.database, options, signal);
   const unlock = await lockFolder(options.folder, parts.clock);
   try {
-    const manifest = await readManifest(options.folder);
-    const lying = manifest === null ? await filesOfDays(options.folder) : new Set<string>();
-    const format = formatFor(options.folder, options.contents, options.format, manifest, lying);
-    const book = new ManifestBook(options.folder, manifest);
+    const book = await ManifestBook.open(options.folder);
+    const format = book.formatFor(options.contents, options.format);
     return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
   } finally {
     await unlock();

@@ -4,9 +4,9 @@ import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { codeOf, withFile } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
-import type { ExportedTable } from './contents.ts';
-import { namedFileError, writeWhole } from './folder.ts';
-import { FORMATS, type Format, pathOf } from './layout.ts';
+import type { Contents, ExportedTable } from './contents.ts';
+import { filesOfDays, namedFileError, writeWhole } from './folder.ts';
+import { FORMATS, type Format, nameOf, pathOf } from './layout.ts';
 import type { ArchivedDay } from './rows.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -122,11 +122,47 @@ export class ManifestBook {
   readonly #folder: string;
   readonly #files: Map<string, ManifestFile>;
   readonly #incomplete: Map<string, IncompleteDay>;
+  /** Formats of files of days that no manifest tells of, as after a kill before the first one. */
+  readonly #lying: readonly Format[];
 
-  constructor(folder: string, known: Manifest | null) {
+  private constructor(folder: string, known: Manifest | null, lying: ReadonlySet<string>) {
     this.#folder = folder;
     this.#files = new Map(known?.files.map((file) => [file.path, file]));
     this.#incomplete = new Map(known?.incomplete.map((day) => [keyOf(day), day]));
+    this.#lying = FORMATS.filter((format) => lying.has(nameOf(format)));
+  }
+
+  /** @throws {SettingsError} when what is there is not a manifest. */
+  static async open(folder: string): Promise<ManifestBook> {
+    const known = await readManifest(folder);
+    return new ManifestBook(folder, known, known === null ? await filesOfDays(folder) : new Set());
+  }
+
+  /**
+   * The format that was asked for, that of the files that are there, or that of the contents.
+   * @throws {SettingsError} where the folder has files of another format, or of something else: a reader of all of them would
+   * read each day twice.
+   */
+  formatFor(contents: Contents, asked: Format | null): Format {
+    const files = [...this.#files.values()];
+    const other = files.find(
+      ({ table }) =>
+        table?.name !== contents.table?.name || table?.columns !== contents.table?.columns,
+    );
+    if (other !== undefined)
+      throw new SettingsError(
+        `flag --out: ${this.#folder} has ${whatOf(other, contents)}, and takes nothing else`,
+        { hint: 'Name another folder with --out.' },
+      );
+    const there = [...files.map(({ format }) => format), ...this.#lying].find(
+      (format) => format !== asked,
+    );
+    if (asked === null) return there ?? contents.format;
+    if (there === undefined) return asked;
+    throw new SettingsError(
+      `flag --format: ${this.#folder} has files of ${there}, and takes no other format`,
+      { hint: 'Name another folder with --out, or leave the flag out.' },
+    );
   }
 
   file(path: string): ManifestFile | undefined {
@@ -162,3 +198,10 @@ export class ManifestBook {
 }
 
 const keyOf = ({ stream, day }: { stream: string; day: Day }): string => `${stream} ${day}`;
+
+/** What a file that keeps others out of its folder is of. */
+function whatOf({ table }: ManifestFile, { table: wanted }: Contents): string {
+  if (table === undefined) return 'the records of streams';
+  const name = `the record table ${table.name}`;
+  return table.name === wanted?.name ? `${name} with other columns (${table.columns})` : name;
+}
