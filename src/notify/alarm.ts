@@ -2,15 +2,13 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../store/database.ts';
-import { type MessageFormat, shapeMessage, type Trouble } from './message.ts';
-import type { Poster } from './post.ts';
+import { alarmWords, type Trouble, type Words } from './message.ts';
 import { claimNotification, type Notification, noteCondition, noteNotified } from './rows.ts';
 
 /** What the alarm needs. */
 export interface AlarmParts {
-  readonly poster: Poster;
-  readonly format: MessageFormat;
-  readonly host: string;
+  /** Whether the words were taken. */
+  readonly tell: (words: Words) => Promise<boolean>;
   /** The streams of the settings. */
   readonly streams: readonly string[];
   readonly clock: Clock;
@@ -68,9 +66,8 @@ export class Alarm {
     if (await this.#tell({ kind: 'failing', since }, troubles)) this.#toldAloneSince = since;
   }
 
-  #tell({ kind, since }: Notification, problems: readonly Trouble[]): Promise<boolean> {
-    const { poster, format, host, clock } = this.#parts;
-    const message = { kind, host, streams: this.#streams, since, now: clock.now(), problems };
-    return poster.post(shapeMessage(message, format));
+  #tell(notification: Notification, troubles: readonly Trouble[]): Promise<boolean> {
+    const { tell, clock } = this.#parts;
+    return tell(alarmWords(notification, this.#streams, troubles, clock.now()));
   }
 }

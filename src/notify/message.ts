@@ -12,59 +12,51 @@ export interface Trouble {
   readonly command: string | null;
 }
 
-/** What is told. */
-export interface Message {
-  readonly kind: Notification['kind'];
-  readonly host: string;
-  readonly streams: readonly string[];
-  readonly since: Date;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly problems: readonly Trouble[];
-}
-
 export type MessageFormat = 'json' | 'slack' | 'ntfy';
 
 const MOST_PROBLEMS = 5;
 const MOST_LETTERS = 300;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What is said, for each shape. */
+/** What is said, whatever the shape. */
 export interface Words {
   /** For programs. */
   readonly event: string;
-  /** One sentence. */
-  readonly title: string;
+  /** What has happened, behind who says it. */
+  readonly what: string;
   readonly lines: readonly string[];
-  readonly host: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
   /** What else programs are told. */
   readonly more: Readonly<Record<string, unknown>>;
   /** Somebody should look at it now. */
   readonly urgent: boolean;
 }
 
-/** The message in the shape of `format`. */
-export function shapeMessage(message: Message, format: MessageFormat): Posted {
-  const { kind, host, streams, since, now, problems } = message;
-  const what = kind === 'recovered' ? 'has recovered' : `is ${kind}`;
+/** What the alarm says. @param now milliseconds since the epoch. */
+export function alarmWords(
+  notification: Notification,
+  streams: readonly string[],
+  problems: readonly Trouble[],
+  now: number,
+): Words {
+  const { kind, since } = notification;
   const told = problems.map(({ text, command }) => ({ text: shortened(text), command }));
-  const words: Words = {
+  return {
     event: kind.replace(' ', '_'),
-    title: `daywalk on ${host}: the export ${what}`,
-    lines: textOf(message),
-    host,
-    now,
+    what: `the export ${kind === 'recovered' ? 'has recovered' : `is ${kind}`}`,
+    lines: alarmLines(notification, problems, now),
     more: { streams, failing_since: since.toISOString(), problems: told },
     urgent: kind !== 'recovered',
   };
-  return shapeWords(words, format);
 }
 
-/** Words in the shape of `format`. */
-export function shapeWords(words: Words, format: MessageFormat): Posted {
-  const { event, title, lines, host, now, more, urgent } = words;
+/** The message that `host` sends now. @param now milliseconds since the epoch. */
+export function shapeMessage(
+  { event, what, lines, more, urgent }: Words,
+  format: MessageFormat,
+  host: string,
+  now: number,
+): Posted {
+  const title = `daywalk on ${host}: ${what}`;
   switch (format) {
     case 'json': {
       const told = { event, title, text: lines.join('\n'), host, at: new Date(now), ...more };
@@ -88,7 +80,11 @@ export function shapeWords(words: Words, format: MessageFormat): Posted {
   }
 }
 
-function textOf({ kind, since, now, problems }: Message): string[] {
+function alarmLines(
+  { kind, since }: Notification,
+  problems: readonly Trouble[],
+  now: number,
+): string[] {
   const lasted = formatDuration(Math.max(0, now - since.getTime()));
   if (kind === 'recovered') return [`It had failed for ${lasted}, since ${utcMinute(since)}.`];
   const shown = problems

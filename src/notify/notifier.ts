@@ -9,10 +9,12 @@ import { proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 import { Alarm } from './alarm.ts';
-import type { Trouble } from './message.ts';
-import { pingsOf } from './ping.ts';
-import { openPoster } from './post.ts';
+import { shapeMessage, type Trouble, type Words } from './message.ts';
+import { openPoster, type Poster } from './post.ts';
 import { ProvenDays } from './proven-days.ts';
+
+/** The longest text that is sent along with a ping. */
+const MOST_TEXT = 10_000;
 
 /** How a run ended. */
 export interface RunEnd {
@@ -42,14 +44,14 @@ export function openNotifier(
   const ping = posterTo(settings.pingUrl?.reveal(), 'ping');
   const webhook = posterTo(settings.webhookUrl?.reveal(), 'webhook');
   const parts = webhook && {
-    poster: webhook,
-    format: settings.webhookFormat,
-    host: hostname(),
+    tell: (words: Words) =>
+      webhook.post(shapeMessage(words, settings.webhookFormat, hostname(), clock.now())),
     streams: settings.streams.map(({ name }) => name),
     clock,
     log,
+    strike,
   };
-  const alarm = parts && new Alarm({ ...parts, strike });
+  const alarm = parts && new Alarm(parts);
   const provenDays = parts && settings.webhookDayProven ? new ProvenDays(parts) : null;
   let database: Database | null = null;
   return {
@@ -135,4 +137,25 @@ function dispatcherTo(url: string, settings: Settings): Dispatcher {
     connections: 1,
     connectTimeoutMs: 3_000,
   });
+}
+
+/** Sends the pings of a run, in the manner of healthchecks.io: it has begun, or has ended with this exit status. */
+const pingsOf =
+  ({ url: base, post }: Poster, runId: string) =>
+  (what: 'start' | number, text: string): Promise<boolean> =>
+    post(
+      { headers: { 'content-type': 'text/plain; charset=utf-8' }, body: text.slice(0, MOST_TEXT) },
+      pingUrl(base, what, runId),
+    );
+
+/**
+ * The addresses: `…/start`, `…` for success, `…/3` for exit status 3, each with `?rid=`.
+ * @param runId a UUID.
+ */
+export function pingUrl(base: string, what: 'start' | number, runId: string): URL {
+  const url = new URL(base);
+  const suffix = what === EXIT.done ? '' : `/${what}`;
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${suffix}`;
+  url.searchParams.set('rid', runId);
+  return url;
 }

@@ -2,7 +2,7 @@
 import type { Database } from '../store/database.ts';
 import { counted, formatCount, linesOf } from '../text.ts';
 import type { AlarmParts } from './alarm.ts';
-import { shapeWords, type Words } from './message.ts';
+import type { Words } from './message.ts';
 import {
   beginTellingDays,
   claimDays,
@@ -17,9 +17,9 @@ const MOST_LINES = 10;
 
 /** The event `day_proven`. What was told is kept in the database; what cannot be told is told after the next run. */
 export class ProvenDays {
-  readonly #parts: Omit<AlarmParts, 'strike'>;
+  readonly #parts: Pick<AlarmParts, 'tell' | 'streams' | 'log'>;
 
-  constructor(parts: Omit<AlarmParts, 'strike'>) {
+  constructor(parts: Pick<AlarmParts, 'tell' | 'streams' | 'log'>) {
     this.#parts = parts;
   }
 
@@ -35,14 +35,13 @@ export class ProvenDays {
 
   /** Tells what is new. Never fails. */
   async tell(database: Database): Promise<void> {
-    const { poster, format, host, streams, clock, log } = this.#parts;
+    const { tell, streams, log } = this.#parts;
     try {
       const places = await claimDays(database, streams);
       if (places.length === 0) return;
       const { days, count } = await listProvenDays(database, places, MOST_DAYS);
-      const words = wordsOf(host, clock.now(), days, count);
       // Days that changed have new entries too, and are no news.
-      const told = count === 0 || (await poster.post(shapeWords(words, format)));
+      const told = count === 0 || (await tell(wordsOf(days, count)));
       await noteDaysTold(database, places, told);
     } catch (error) {
       log.warn({ err: error }, 'which days became complete could not be told');
@@ -50,18 +49,8 @@ export class ProvenDays {
   }
 }
 
-/**
- * What is said.
- * @param now milliseconds since the epoch.
- * @param count how many days there are, of which `days` are the first.
- */
-export function wordsOf(
-  host: string,
-  now: number,
-  days: readonly ProvenDay[],
-  count: number,
-): Words {
-  const title = `daywalk on ${host}: ${counted(count, 'day')} ${count === 1 ? 'is' : 'are'} complete`;
+/** What is said. @param count how many days there are, of which `days` are the first. */
+export function wordsOf(days: readonly ProvenDay[], count: number): Words {
   const rest = count - MOST_LINES;
   const lines = linesOf(
     days
@@ -69,6 +58,6 @@ export function wordsOf(
       .map(({ stream, day, records }) => `${stream} ${day}: ${counted(records, 'record')}`),
     rest > 0 && `… and ${formatCount(rest)} more; \`daywalk status\` shows all.`,
   );
-  const more = { count, days };
-  return { event: 'day_proven', title, lines, host, now, more, urgent: false };
+  const what = `${counted(count, 'day')} ${count === 1 ? 'is' : 'are'} complete`;
+  return { event: 'day_proven', what, lines, more: { count, days }, urgent: false };
 }

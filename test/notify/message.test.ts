@@ -1,24 +1,26 @@
 /** Messages: what a webhook is told, in each shape, and that foreign text cannot leave its place in it. */
 import { describe, expect, it } from 'vitest';
-import { type Message, shapeMessage } from '../../src/notify/message.ts';
-import { pingUrl } from '../../src/notify/ping.ts';
+import { alarmWords, type MessageFormat, shapeMessage } from '../../src/notify/message.ts';
+import { pingUrl } from '../../src/notify/notifier.ts';
+import type { Notification } from '../../src/notify/rows.ts';
 
 const since = new Date('2026-03-01T03:15:00Z');
-const message = (more: Partial<Message> = {}): Message => ({
-  kind: 'failing',
-  host: 'soc-1',
-  streams: ['events'],
-  since,
-  now: since.getTime() + 7 * 3_600_000,
-  problems: [
-    { text: 'events: 2026-02-27 failed: why', command: 'daywalk backfill --from 2026-02-27' },
-  ],
-  ...more,
-});
+const now = since.getTime() + 7 * 3_600_000;
+const PROBLEM = {
+  text: 'events: 2026-02-27 failed: why',
+  command: 'daywalk backfill --from 2026-02-27',
+};
+
+const message = (
+  format: MessageFormat,
+  kind: Notification['kind'] = 'failing',
+  problems: Parameters<typeof alarmWords>[2] = [PROBLEM],
+  host = 'soc-1',
+) => shapeMessage(alarmWords({ kind, since }, ['events'], problems, now), format, host, now);
 
 describe('json', () => {
   it('is a document', () => {
-    const { headers, body } = shapeMessage(message(), 'json');
+    const { headers, body } = message('json');
     expect(headers['content-type']).toMatch(/^application\/json/);
     expect(JSON.parse(body)).toEqual({
       event: 'failing',
@@ -28,15 +30,11 @@ describe('json', () => {
       streams: ['events'],
       failing_since: '2026-03-01T03:15:00.000Z',
       at: '2026-03-01T10:15:00.000Z',
-      problems: [
-        { text: 'events: 2026-02-27 failed: why', command: 'daywalk backfill --from 2026-02-27' },
-      ],
+      problems: [PROBLEM],
     });
   });
   it('tells of a recovery how long it had failed', () => {
-    const told = JSON.parse(
-      shapeMessage(message({ kind: 'recovered', problems: [] }), 'json').body,
-    );
+    const told = JSON.parse(message('json', 'recovered', []).body);
     expect([told.event, told.text]).toEqual([
       'recovered',
       'It had failed for 7 h 00 min, since 2026-03-01 03:15 UTC.',
@@ -46,10 +44,8 @@ describe('json', () => {
 
 describe('slack', () => {
   it('is one text, in which nothing foreign is a link or a mention', () => {
-    const hostile = message({
-      problems: [{ text: '<!channel> <https://evil|click> @here & \u001b[31m', command: null }],
-    });
-    expect(JSON.parse(shapeMessage(hostile, 'slack').body)).toEqual({
+    const hostile = { text: '<!channel> <https://evil|click> @here & \u001b[31m', command: null };
+    expect(JSON.parse(message('slack', 'failing', [hostile]).body)).toEqual({
       text: 'daywalk on soc-1: the export is failing\n&lt;!channel&gt; &lt;https://evil|click&gt; @\u200bhere &amp; [31m',
     });
   });
@@ -57,17 +53,15 @@ describe('slack', () => {
 
 describe('ntfy', () => {
   it('has its title and urgency in headers of plain letters', () => {
-    const { headers, body } = shapeMessage(
-      message({ kind: 'still failing', host: 'söc\r\nX-Evil: 1' }),
-      'ntfy',
-    );
+    const host = 'söc\r\nX-Evil: 1';
+    const { headers, body } = message('ntfy', 'still failing', [PROBLEM], host);
     expect(headers).toMatchObject({
       title: 'daywalk on s?c X-Evil: 1: the export is still failing',
       priority: 'high',
       tags: 'warning',
     });
     expect(body).toContain('It has been failing for 7 h 00 min.');
-    expect(shapeMessage(message({ kind: 'recovered' }), 'ntfy').headers.priority).toBe('default');
+    expect(message('ntfy', 'recovered').headers.priority).toBe('default');
   });
 });
 
@@ -76,7 +70,7 @@ it('a long list is cut, and says so; a long error too', () => {
     text: `${index}${'x'.repeat(900)}`,
     command: null,
   }));
-  const { text } = JSON.parse(shapeMessage(message({ problems }), 'json').body);
+  const { text } = JSON.parse(message('json', 'failing', problems).body);
   expect(text).toContain('… and 3 more');
   expect(text.length).toBeLessThan(2_000);
 });

@@ -2,6 +2,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { appendToLedger } from '../../src/ledger/rows.ts';
 import { silentLogger } from '../../src/log.ts';
+import { shapeMessage } from '../../src/notify/message.ts';
 import { openPoster } from '../../src/notify/post.ts';
 import { ProvenDays, wordsOf } from '../../src/notify/proven-days.ts';
 import { claimDays } from '../../src/notify/rows.ts';
@@ -33,18 +34,16 @@ function notifier(): ProvenDays {
     connections: 1,
     connectTimeoutMs: 3_000,
   });
-  return new ProvenDays({
-    poster: openPoster({
-      url: hook.url,
-      dispatcher,
-      clock: hastyClock,
-      log: silentLogger,
-      what: 'webhook',
-    }),
-    format: 'json',
-    host: 'soc-1',
-    streams: ['events'],
+  const { post } = openPoster({
+    url: hook.url,
+    dispatcher,
     clock: hastyClock,
+    log: silentLogger,
+    what: 'webhook',
+  });
+  return new ProvenDays({
+    tell: (words) => post(shapeMessage(words, 'json', 'soc-1', 0)),
+    streams: ['events'],
     log: silentLogger,
   });
 }
@@ -154,5 +153,5 @@ it('many days are one message, in which some are named', async () => {
 });
 
 it('is nothing urgent', () => {
-  expect(wordsOf('soc-1', 0, [], 0).urgent).toBe(false);
+  expect(wordsOf([], 0).urgent).toBe(false);
 });
