@@ -5,7 +5,7 @@ import { chown, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError, hasCode } from './errors.ts';
-import { type Folder, readIfThere } from './folder.ts';
+import type { Folder } from './folder.ts';
 import { type Runner, run } from './program.ts';
 
 /** The database user; also its superuser. */
@@ -88,7 +88,6 @@ export async function writeAccess(folder: Folder, { client }: Runner): Promise<v
 
 /** A server that starts in this moment reads the old text or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  if ((await readIfThere(path)) === text) return;
   const next = `${path}.${process.pid}`;
   await writeFile(next, text, { mode: 0o644 });
   await rename(next, path);

@@ -1,7 +1,7 @@
 /** The folder of an embedded Postgres (`.daywalk/`): what lies where in it, and the proof that nobody else can reach into it. */
 import { lstat, mkdir, open, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgresError, explained, hasCode } from './errors.ts';
+import { EmbeddedPostgresError, explained } from './errors.ts';
 import { accountName } from './passwd.ts';
 
 /** Tells one file or folder from any other, also after it was moved or removed. */
@@ -112,14 +112,4 @@ export async function openLog({ log }: Folder) {
 export async function lastLines({ log }: Folder, from: number): Promise<string> {
   const text = await readFile(log).catch(() => Buffer.alloc(0));
   return text.subarray(from).toString('utf8').trimEnd().split('\n').slice(-8).join('\n');
-}
-
-/** What is in a file; undefined when there is none. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }

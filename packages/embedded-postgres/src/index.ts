@@ -15,7 +15,7 @@ export interface EmbeddedOptions {
   readonly directory: string;
   /** Ends the waiting; a server that has started is not stopped by it. */
   readonly signal?: AbortSignal;
-  readonly log?: { info(text: string): void; warn(text: string): void };
+  readonly log?: { warn(text: string): void };
 }
 
 /** A Postgres that runs at least until it is released, or until this process ends. */

@@ -1,9 +1,10 @@
 /** A running Postgres as its file `postmaster.pid` describes it: its process, and where its socket is. */
 import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode } from './errors.ts';
-import { assertPrivate, type Folder, type Identity, readIfThere } from './folder.ts';
+import { assertPrivate, type Folder, type Identity } from './folder.ts';
 
 /** What a Postgres says of itself; it may be gone since. */
 export type Postmaster = NonNullable<Awaited<ReturnType<typeof readPostmaster>>>;
@@ -12,8 +13,11 @@ const LOOK_AGAIN_MS = 50;
 
 /** The Postgres that runs on the data, or was running when the machine stopped; undefined when there is none. */
 export async function readPostmaster(folder: Folder) {
-  const text = await readIfThere(join(folder.data, 'postmaster.pid'));
-  const lines = text?.split('\n') ?? [];
+  const text = await readFile(join(folder.data, 'postmaster.pid'), 'utf8').catch((error) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    return '';
+  });
+  const lines = text.split('\n');
   const [pid, port] = [Math.abs(Number(lines[0])), Number(lines[3])];
   // It is written piece by piece while Postgres starts.
   if (!(pid > 0)) return undefined;

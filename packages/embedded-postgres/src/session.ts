@@ -67,8 +67,7 @@ export async function join(postmaster: Postmaster) {
   let client: pg.Client | undefined;
   try {
     client = await connect(postmaster);
-    const sql = 'select pg_catalog.pg_try_advisory_lock_shared($1, $2) as held';
-    if ((await client.query(sql, [LOCKS, IN_USE])).rows[0].held) {
+    if (await isSo(client, 'pg_catalog.pg_try_advisory_lock_shared($1, $2)', [LOCKS, IN_USE])) {
       await ensureDatabase(client);
       return { client, watched: await isWatched(client) };
     }
@@ -86,34 +85,36 @@ export async function join(postmaster: Postmaster) {
 }
 
 async function ensureDatabase(client: pg.Client): Promise<void> {
-  const sql = 'select from pg_catalog.pg_database where datname = $1';
-  if ((await client.query(sql, [DATABASE])).rowCount === 1) return;
+  const isThere = 'exists (select from pg_catalog.pg_database where datname = $1)';
+  if (await isSo(client, isThere, [DATABASE])) return;
   await client.query(`create database ${DATABASE}`).catch((error) => {
     if (!hasCode(error, ...ALREADY_MADE)) throw error;
   });
 }
 
-/** Takes a lock for this connection alone, until it ends; false when another has it. */
-export async function lockAlone(client: pg.Client, lock: number): Promise<boolean> {
-  const sql = 'select pg_catalog.pg_try_advisory_lock($1, $2) as held';
-  return (await client.query(sql, [LOCKS, lock])).rows[0].held;
+/** What Postgres says of a condition. */
+async function isSo(client: pg.Client, condition: string, values: unknown[] = []) {
+  const { rows } = await client.query<{ so: boolean }>(`select ${condition} as so`, values);
+  return rows[0]?.so === true;
 }
+
+/** Takes a lock for this connection alone, until it ends; false when another has it. */
+export const lockAlone = (client: pg.Client, lock: number): Promise<boolean> =>
+  isSo(client, 'pg_catalog.pg_try_advisory_lock($1, $2)', [LOCKS, lock]);
 
 /** Whether there is a watcher. */
-export async function isWatched(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ watched: boolean }>(
-    `select exists (select from pg_catalog.pg_locks
-                     where locktype = 'advisory' and classid = $1::bigint and objid = $2::bigint and granted) as watched`,
+export const isWatched = (client: pg.Client): Promise<boolean> =>
+  isSo(
+    client,
+    `exists (select from pg_catalog.pg_locks
+              where locktype = 'advisory' and classid = $1::bigint and objid = $2::bigint and granted)`,
     [LOCKS, WATCHED],
   );
-  return rows[0]?.watched === true;
-}
 
 /** Whether anyone else is connected: a program, or a person with psql. */
-export async function isUsed(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ used: boolean }>(
-    `select exists (select from pg_catalog.pg_stat_activity
-                     where backend_type = 'client backend' and pid <> pg_catalog.pg_backend_pid()) as used`,
+export const isUsed = (client: pg.Client): Promise<boolean> =>
+  isSo(
+    client,
+    `exists (select from pg_catalog.pg_stat_activity
+              where backend_type = 'client backend' and pid <> pg_catalog.pg_backend_pid())`,
   );
-  return rows[0]?.used !== false;
-}
