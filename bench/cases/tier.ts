@@ -92,6 +92,7 @@ async function inFolder(bench: Bench, scratch: Scratch): Promise<Row[]> {
     store,
     log: new DeltaLog(store, systemClock, owner),
     clock: systemClock,
+    signal: bench.signal,
   };
   try {
     const [received] = await query<{ bytes: string; days: string; stored: string }>(
@@ -102,14 +103,14 @@ async function inFolder(bench: Bench, scratch: Scratch): Promise<Row[]> {
     const back: number[] = [];
     let [written, asked] = [0, 0];
     const { floor, move } = await inTurn(bench.quick ? 1 : ROUNDS, {
-      floor: () => timed(() => writeAll(parts, root, bench.signal)),
+      floor: () => timed(() => writeAll(parts, root)),
       move: async () => {
         bench.say('moving');
         requests.count = 0;
-        const ms = await timed(() => moveAll(parts, bench.signal));
+        const ms = await timed(() => moveAll(parts));
         asked = requests.count;
         written = await bytesBelow(root);
-        back.push(await timed(() => restoreAll(parts, bench.signal)));
+        back.push(await timed(() => restoreAll(parts)));
         await rm(root, { recursive: true });
         return ms;
       },
@@ -169,17 +170,17 @@ const counted = (store: ObjectStore, requests: { count: number }): ObjectStore =
 
 const LIMITS = [{ stream: 'events', olderThanMs: 0 }];
 
-async function moveAll(parts: TierParts, signal: AbortSignal): Promise<void> {
-  const due = await listDaysToMove(parts.database, LIMITS, true, signal);
-  const { kept } = await moveDays(parts, due, signal);
+async function moveAll(parts: TierParts): Promise<void> {
+  const due = await listDaysToMove(parts.database, LIMITS, true, parts.signal);
+  const { kept } = await moveDays(parts, due);
   if (kept.length > 0) throw new Error(`a day stays: ${kept[0]?.reason}`);
 }
 
-const restoreAll = async (parts: TierParts, signal: AbortSignal) =>
-  restoreDays(parts, await listMovedDays(parts.database, null, null, signal), 0, signal);
+const restoreAll = async (parts: TierParts) =>
+  restoreDays(parts, await listMovedDays(parts.database, null, null, parts.signal), 0);
 
 /** Both files of each day, flushed. */
-async function writeAll({ database }: TierParts, root: string, signal: AbortSignal): Promise<void> {
+async function writeAll({ database, signal }: TierParts, root: string): Promise<void> {
   const path = `${root}-floor`;
   for (const due of await listDaysToMove(database, LIMITS, true, signal)) {
     const leaving = await readLeavingDay(database, due, signal);

@@ -89,7 +89,7 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
     for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
     const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
     const inTier: InTier = (work) =>
-      closing(async (later) => work(await openTier(database, { settings, log, later })));
+      closing(async (later) => work(await openTier(database, { settings, log, later, signal })));
     await moveDueDays(parts, limits, inTier, signal);
   },
 });

@@ -1,11 +1,10 @@
 /** Checks tiered days: their objects against what was noted of them, and their pages against their seals. Nothing is changed. */
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
 import type { Day } from '../model.ts';
-import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { readEvents } from './event-file.ts';
+import type { TierParts } from './moved-log.ts';
 import { readBack } from './object-file.ts';
-import type { ObjectStore } from './object-store.ts';
 import { eachPage, type TieredPage } from './page-file.ts';
 import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
@@ -26,25 +25,26 @@ export interface TierCheck {
   readonly findings: readonly TierFinding[];
 }
 
+type CheckParts = Pick<TierParts, 'database' | 'store' | 'signal'>;
+
 /** Reads both objects of each day whole. */
 export async function checkTieredDays(
-  parts: { readonly database: Database; readonly store: ObjectStore },
+  parts: CheckParts,
   days: readonly MovedDay[],
-  signal: AbortSignal,
 ): Promise<TierCheck> {
   const sums = { days: days.length, pages: 0, bytes: 0 };
   const findings: TierFinding[] = [];
   for (const moved of days) {
-    signal.throwIfAborted();
+    parts.signal.throwIfAborted();
     const { stream, day, place, pages, events } = moved;
     const note = (problem: string) => findings.push({ stream, day, problem });
     sums.bytes += pages.bytes + events.bytes;
     if (place !== parts.store.name) note(`it is in ${place}, and tier.url is ${parts.store.name}`);
     else {
       await told(note, async () => {
-        sums.pages += await checkPages(parts, moved, note, signal);
+        sums.pages += await checkPages(parts, moved, note);
       });
-      await told(note, () => checkEvents(parts.store, moved, note, signal));
+      await told(note, () => checkEvents(parts, moved, note));
     }
   }
   return { ...sums, findings };
@@ -65,10 +65,9 @@ async function told(note: (problem: string) => void, check: () => Promise<void>)
 }
 
 async function checkPages(
-  { database, store }: { readonly database: Database; readonly store: ObjectStore },
+  { database, store, signal }: CheckParts,
   moved: MovedDay,
   note: (problem: string) => void,
-  signal: AbortSignal,
 ): Promise<number> {
   const { key } = moved.pages;
   let [count, sealed] = [0, 0];
@@ -88,10 +87,9 @@ async function checkPages(
 }
 
 async function checkEvents(
-  store: ObjectStore,
+  { store, signal }: CheckParts,
   { events: { key, sha256 }, records, recordsSha256 }: MovedDay,
   note: (problem: string) => void,
-  signal: AbortSignal,
 ): Promise<void> {
   const found = await readBack(readEvents, store, key, signal);
   if (found.sha256 !== sha256 || found.records !== records || found.recordsSha256 !== recordsSha256)

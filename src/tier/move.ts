@@ -51,13 +51,12 @@ const ATTEMPTS = 4;
 export async function moveDays(
   parts: TierParts,
   days: readonly DayToMove[],
-  signal: AbortSignal,
   onDay: (done: number) => void = () => {},
   forMs = Number.POSITIVE_INFINITY,
 ): Promise<MoveReport> {
-  const { database, clock } = parts;
+  const { database, clock, signal } = parts;
   const since = clock.monotonic();
-  await settleLog(parts, signal);
+  await settleLog(parts);
   const report = {
     days: [] as MovedDay[],
     kept: [] as KeptDay[],
@@ -75,39 +74,31 @@ export async function moveDays(
     if (month !== null && month !== day.slice(0, 7))
       report.emptied.push(...(await removeMarked(database, signal)));
     month = day.slice(0, 7);
-    const moving = () => moveOne(parts, due, signal);
-    const result = due.kept ?? (await withDay(parts, due, moving, signal));
+    const moving = () => moveOne(parts, due);
+    const result = due.kept ?? (await withDay(parts, due, moving));
     if (typeof result === 'string') report.kept.push({ stream, day, reason: result });
     else report.days.push(result);
     onDay(index + 1);
   }
   report.emptied.push(...(await removeMarked(database, signal)));
-  if (report.days.length > 0) await cleanUpAlone(parts, signal);
+  if (report.days.length > 0) await cleanUpAlone(parts);
   return report;
 }
 
 /** Moves a day; what did not move is taken out of the log again. */
-async function moveOne(
-  parts: TierParts,
-  due: DayToMove,
-  signal: AbortSignal,
-): Promise<MovedDay | string> {
-  const result = await moveDay(parts, due, signal);
-  if (typeof result === 'string') await settleDay(parts, due, signal);
+async function moveOne(parts: TierParts, due: DayToMove): Promise<MovedDay | string> {
+  const result = await moveDay(parts, due);
+  if (typeof result === 'string') await settleDay(parts, due);
   return result;
 }
 
 /** @returns the day where it has moved, or why it stays. */
-async function moveDay(
-  parts: TierParts,
-  due: DayToMove,
-  signal: AbortSignal,
-): Promise<MovedDay | string> {
-  const { database } = parts;
+async function moveDay(parts: TierParts, due: DayToMove): Promise<MovedDay | string> {
+  const { database, signal } = parts;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const leaving = await readLeavingDay(database, due, signal);
     if (leaving === null) return REASONS.pruned;
-    const moved = await writeDay(parts, leaving, signal);
+    const moved = await writeDay(parts, leaving);
     if (moved === null) {
       const now = await readLeavingDay(database, due, signal);
       if (isDeepStrictEqual(now, leaving)) return UNSOUND;
@@ -130,15 +121,11 @@ const UNSOUND =
   'its stored pages are not those that its walks count: daywalk verify --offline tells which';
 
 /** Writes both objects, and makes the one of the records the file of its day in the events table; null: what came is not all of it. */
-async function writeDay(
-  parts: TierParts,
-  leaving: LeavingDay,
-  signal: AbortSignal,
-): Promise<MovedDay | null> {
-  const { database, store, clock } = parts;
+async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay | null> {
+  const { database, store, clock, signal } = parts;
   const { streamId, stream, day, publication } = leaving;
   const written = <W extends Written>(object: ObjectToWrite<W>) =>
-    writeObject(parts, leaving, object, signal);
+    writeObject(parts, leaving, object);
   const pages = await written({
     keyOf: pagesKey,
     records: leaving.pages,
@@ -165,7 +152,7 @@ async function writeDay(
     records,
     recordsSha256,
   };
-  await commitAlone(parts, fileOfEvents(moved, clock.now(), statsOf(events)), signal);
+  await commitAlone(parts, fileOfEvents(moved, clock.now(), statsOf(events)));
   return moved;
 }
 
@@ -196,7 +183,7 @@ export async function moveDueDays(
   const since = clock.monotonic();
   await inTier(async (tier) => {
     await checkStore(tier.store, signal);
-    const { days, kept, left } = await moveDays(tier, ready, signal, () => {}, LONGEST_MS);
+    const { days, kept, left } = await moveDays(tier, ready, () => {}, LONGEST_MS);
     const ms = Math.round(clock.monotonic() - since);
     log.info({ days: days.length, kept: kept.length, left, ms }, 'days moved to the tier');
     for (const day of kept) log.warn({ ...day }, 'a day could not move to the tier');

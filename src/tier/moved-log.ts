@@ -16,6 +16,8 @@ export interface TierParts {
   readonly store: ObjectStore;
   readonly log: DeltaLog;
   readonly clock: Clock;
+  /** Ends the work between two steps; what is left is mended by the next. */
+  readonly signal: AbortSignal;
 }
 
 type StreamDay = Pick<MovedDay, 'stream' | 'day'>;
@@ -40,10 +42,9 @@ export const fileOfEvents = (
 
 /** Does something with a day while no other process does. @returns what `work` does, or why it was not done. */
 export async function withDay<T>(
-  { database }: TierParts,
+  { database, signal }: TierParts,
   day: StreamDay,
   work: () => Promise<T>,
-  signal: AbortSignal,
 ): Promise<T | string> {
   const result = await database.retry(() => database.alone(claimDay(day), work), signal);
   return result ?? 'another process moves it just now';
@@ -51,18 +52,14 @@ export async function withDay<T>(
 
 /** Commits that a day has a file, or none, while no other process commits; what changes nothing is not written. */
 export async function commitAlone(
-  { database, log }: TierParts,
+  { database, log, signal }: TierParts,
   day: TableDay,
-  signal: AbortSignal,
 ): Promise<void> {
   await database.retry(() => database.alone(claimLog, () => log.commit(day, signal)), signal);
 }
 
 /** Removes what left the table a while ago, while no other process commits; never what Postgres says that a day is in. */
-export async function cleanUpAlone(
-  { database, log }: TierParts,
-  signal: AbortSignal,
-): Promise<void> {
+export async function cleanUpAlone({ database, log, signal }: TierParts): Promise<void> {
   const moved = await listMovedDays(database, null, null, signal);
   const wanted = new Set(moved.map(({ events }) => events.key));
   const cleanUp = () => log.cleanUp(signal, (key) => wanted.has(key));
@@ -70,24 +67,20 @@ export async function cleanUpAlone(
 }
 
 /** Brings the table in step with what Postgres says of a day that this process has taken. */
-export async function settleDay(
-  parts: TierParts,
-  { stream, day }: StreamDay,
-  signal: AbortSignal,
-): Promise<void> {
-  const { database, store, clock } = parts;
+export async function settleDay(parts: TierParts, { stream, day }: StreamDay): Promise<void> {
+  const { database, store, clock, signal } = parts;
   const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
   const here = moved.find(({ place }) => place === store.name);
   const file = here && fileOfEvents(here, clock.now());
-  await commitAlone(parts, file ?? { partitionValues: { stream, day }, path: null }, signal);
+  await commitAlone(parts, file ?? { partitionValues: { stream, day }, path: null });
 }
 
 /**
  * Mends what a killed process left: files of days that are not said to have moved, and days without a file. Files that no
  * publication of this database wrote are another's, and stay.
  */
-export async function settleLog(parts: TierParts, signal: AbortSignal): Promise<void> {
-  const { database, store, log } = parts;
+export async function settleLog(parts: TierParts): Promise<void> {
+  const { database, store, log, signal } = parts;
   const moved = await listMovedDays(database, null, null, signal);
   const wanted = new Map(
     moved.flatMap((day) => (day.place === store.name ? [[pathOf(day), day]] : [])),
@@ -104,8 +97,7 @@ export async function settleLog(parts: TierParts, signal: AbortSignal): Promise<
   for (const day of [...lacking, ...gone.map(({ partitionValues }) => partitionValues)])
     days.set(`${day.stream} ${day.day}`, day);
   // One that is taken just moves.
-  for (const day of days.values())
-    await database.alone(claimDay(day), () => settleDay(parts, day, signal));
+  for (const day of days.values()) await database.alone(claimDay(day), () => settleDay(parts, day));
 }
 
 /** @throws {ObjectStoreError} where the folder or bucket has another name than when its days moved: they would be taken for none. */

@@ -7,8 +7,9 @@ import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
+import type { TierParts } from './moved-log.ts';
 import { type ReadLines, readBack } from './object-file.ts';
-import { type ObjectStore, readPart } from './object-store.ts';
+import { readPart } from './object-store.ts';
 
 /** What is written of a publication, and how it is read back. */
 export interface ObjectToWrite<W extends Written> {
@@ -28,10 +29,9 @@ const MOST_ATTEMPTS = 100;
  * @throws {ObjectStoreError} where the store does not give back what was written.
  */
 export async function writeObject<W extends Written>(
-  { store, clock }: { readonly store: ObjectStore; readonly clock: Clock },
+  { store, clock, signal }: Pick<TierParts, 'store' | 'clock' | 'signal'>,
   { stream, day, publication }: Pick<MovedDay, 'stream' | 'day' | 'publication'>,
   { keyOf, records, write, read }: ObjectToWrite<W>,
-  signal: AbortSignal,
 ): Promise<(W & { readonly key: string }) | null> {
   const file = await openTemporary(clock);
   try {

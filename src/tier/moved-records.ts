@@ -42,8 +42,8 @@ export class StoredRecords implements MovedRecords {
   }
 
   #storeOf(moved: MovedDay): ObjectStore {
-    if (this.#store?.name === moved.place) return this.#store;
-    throw unreachable([moved], this.#store);
+    this.reach([moved]);
+    return this.#store as ObjectStore;
   }
 
   async *read(

@@ -27,24 +27,23 @@ export async function restoreDays(
   parts: TierParts,
   days: readonly MovedDay[],
   recheckDays: number,
-  signal: AbortSignal,
   onDay: (done: number) => void = () => {},
 ): Promise<RestoreReport> {
-  const { store } = parts;
+  const { store, signal } = parts;
   const report = { days: [] as MovedDay[], kept: [] as KeptDay[] };
   for (const [index, moved] of days.entries()) {
     signal.throwIfAborted();
-    const restore = () => restoreOne(parts, moved, recheckDays, signal);
+    const restore = () => restoreOne(parts, moved, recheckDays);
     const result =
       moved.place === store.name
-        ? await withDay(parts, moved, restore, signal)
+        ? await withDay(parts, moved, restore)
         : `it is in ${moved.place}, and tier.url is ${store.name}`;
     if (typeof result !== 'string') report.days.push(moved);
     else report.kept.push({ stream: moved.stream, day: moved.day, reason: result });
     onDay(index + 1);
   }
   // Behind the days: one whose records are lost comes back from its pages.
-  await settleLog(parts, signal);
+  await settleLog(parts);
   return report;
 }
 
@@ -53,27 +52,26 @@ async function restoreOne(
   parts: TierParts,
   moved: MovedDay,
   recheckDays: number,
-  signal: AbortSignal,
 ): Promise<true | string> {
+  const { database, signal } = parts;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // What a killed move left to be removed must not be removed later.
-    await removeMarked(parts.database, signal);
-    await putPagesBack(parts, moved, signal).catch(async (error: unknown) => {
+    await removeMarked(database, signal);
+    await putPagesBack(parts, moved).catch(async (error: unknown) => {
       // The reason is told, and not what becomes of this.
-      await removeAgain(parts.database, moved).catch(() => {});
+      await removeAgain(database, moved).catch(() => {});
       throw error;
     });
-    if ((await restoreDay(parts.database, moved, recheckDays, signal)) !== 'restored') continue;
-    await settleDay(parts, moved, signal);
+    if ((await restoreDay(database, moved, recheckDays, signal)) !== 'restored') continue;
+    await settleDay(parts, moved);
     return true;
   }
   return 'its pages were removed again and again while it was brought back: is another process pruning its month?';
 }
 
 async function putPagesBack(
-  { database, store }: TierParts,
+  { database, store, signal }: TierParts,
   { stream, day, pages }: MovedDay,
-  signal: AbortSignal,
 ): Promise<void> {
   const wrong = (found: string) =>
     new ObjectStoreError('settings', `${stream} ${day}: ${pages.key} in ${store.name} ${found}`, {

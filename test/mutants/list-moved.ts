@@ -23,7 +23,7 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that came back stays in the table of events',
     'src/tier/restore.ts',
-    'await settleDay(parts, moved, signal);',
+    'await settleDay(parts, moved);',
     '',
     MOVING,
   ),

@@ -226,8 +226,8 @@ describe('a worker that moves days', () => {
     expect(moved).toMatchObject({ kept: [], emptied: ['2026-03'] });
     expect(moved.days).toHaveLength(4);
     const days = await listMovedDays(parts.database, STREAMS, null);
-    expect(await checkTieredDays(parts, days, signal)).toMatchObject({ days: 4, findings: [] });
-    expect((await restoreDays(parts, days, 7, signal)).kept).toEqual([]);
+    expect(await checkTieredDays(parts, days)).toMatchObject({ days: 4, findings: [] });
+    expect((await restoreDays(parts, days, 7)).kept).toEqual([]);
     await expectExact({ api: roles.api, database: server }, DAYS);
   }, 240_000);
 });

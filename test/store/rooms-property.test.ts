@@ -483,7 +483,7 @@ async function run(seed: number, log: string[]): Promise<void> {
       const days = (await listMovedDays(database, [s.name], null)).filter((m) => m.day === DAYS[d]);
       await removeMarked(database, signal);
       const before = (await believed(server, store))[`${s.name} ${DAYS[d]}`];
-      const report = await restoreDays(parts, days, 7, signal);
+      const report = await restoreDays(parts, days, 7);
       const after = (await believed(server, store))[`${s.name} ${DAYS[d]}`];
       if (report.days.length > 0) expect(after, 'restored').toEqual(before);
       return `restore ${s.name} ${d}: ${report.days.length} ${report.kept.map((k) => k.reason).join()}`;

@@ -201,7 +201,7 @@ it('what Postgres says that a day is in is never removed, whatever the log says'
   const first = await firstMoved();
   const { stream, day } = first;
   await new DeltaLog(store, old).commit({ partitionValues: { stream, day }, path: null }, signal);
-  await cleanUpAlone(partsOf(database, store), signal);
+  await cleanUpAlone(partsOf(database, store));
   expect(store.objects.has(first.events.key)).toBe(true);
   await moveAll(partsOf(database, store));
   expect(await tabled(store)).toEqual(await moved(server));

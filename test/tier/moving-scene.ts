@@ -33,6 +33,7 @@ export const partsOf = (database: Database, store: ObjectStore): TierParts => ({
   store,
   log: new DeltaLog(store, systemClock, ownedBy(database)),
   clock: systemClock,
+  signal,
 });
 
 /** Three streams with three days each, all in the ledger. */
@@ -116,13 +117,12 @@ export async function moveAll(
   return moveDays(
     parts,
     due.filter(({ day }) => days.includes(day)),
-    signal,
   );
 }
 
 /** Brings all days back. */
 export const restoreAll = async (parts: TierParts) =>
-  restoreDays(parts, await listMovedDays(parts.database, STREAMS, null), 7, signal);
+  restoreDays(parts, await listMovedDays(parts.database, STREAMS, null), 7);
 
 /** Everything that moving and coming back must not change, table by table. */
 export async function everything(server: TestDatabase): Promise<Record<string, string[]>> {

@@ -181,7 +181,7 @@ describe('what is said of days that moved', () => {
     expect(await wherever(DAYS[0])).toEqual([{ done: true }]);
     await expect(wherever('2025-12-31')).rejects.toThrow('not proven: 2025-12-31 unplanned');
     const days = await listMovedDays(database, [...STREAMS], null);
-    expect(await checkTieredDays({ database, store }, days, signal)).toMatchObject({
+    expect(await checkTieredDays({ database, store, signal }, days)).toMatchObject({
       days: 9,
       findings: [],
     });
@@ -195,7 +195,7 @@ describe('what is said of days that moved', () => {
       throw new Error('no days');
     store.objects.set(first.pages.key, other);
     store.objects.delete(second.events.key);
-    const { findings } = await checkTieredDays({ database, store }, [first, second], signal);
+    const { findings } = await checkTieredDays({ database, store, signal }, [first, second]);
     expect(findings.map(({ day, problem }) => `${day}: ${problem}`)).toEqual([
       expect.stringMatching(/^2026-03-05: .* pages were sealed, and it holds /),
       `2026-03-05: ${first.pages.key} is not what was written`,
@@ -209,7 +209,7 @@ describe('what is said of days that moved', () => {
     await moveAll(partsOf(database, store));
     const { changed } = await listWithChanged();
     const parts = partsOf(database, store);
-    await expect(restoreDays(parts, [changed], 7, signal)).rejects.toThrow('is not what was');
+    await expect(restoreDays(parts, [changed], 7)).rejects.toThrow('is not what was');
     expect((await server.query('select from daywalk.pages')).length).toBeGreaterThan(0);
     await moveAll(parts, ['events']);
     expect(await server.query('select from daywalk.pages')).toEqual([]);
@@ -221,9 +221,7 @@ describe('what is said of days that moved', () => {
     const parts = partsOf(database, store);
     await moveAll(parts, ['events']);
     const { first, changed } = await listWithChanged();
-    await expect(restoreDays(parts, [first, changed], 7, signal)).rejects.toThrow(
-      'is not what was',
-    );
+    await expect(restoreDays(parts, [first, changed], 7)).rejects.toThrow('is not what was');
     expect(await tabled(store)).toEqual(await moved(server));
   });
 
@@ -336,7 +334,7 @@ it('a day stays while the one behind it is not shown, and a record of their midn
   const [due] = (await listDaysToMove(database, limits, true)).filter(({ day }) => day === DAY);
   if (due === undefined) throw new Error('the day is not listed');
   // What was found out before the transaction is looked at in it, too.
-  const report = await moveDays(parts, [{ ...due, kept: null }], signal);
+  const report = await moveDays(parts, [{ ...due, kept: null }]);
   expect(report).toMatchObject({ days: [], kept: [{ day: DAY }] });
   await proveTexts(database, await window(DAYS[1]), [textsOf([3, 4])]);
   await sealAll(database);
@@ -504,7 +502,7 @@ describe('a record that a day in the tier hides as an older version', () => {
     await moveAll(parts, ['ids']);
     await identifyBy('id');
     await server.query('select daywalk.identify_anew($1)', [streamId]);
-    await restoreDays(parts, await listMovedDays(database, ['ids'], null), 7, signal);
+    await restoreDays(parts, await listMovedDays(database, ['ids'], null), 7);
     expect(await shown()).toEqual([`${DAY} ${first} gone`, `${DAY} ${second}`]);
     expect(await server.query('select day from daywalk.days where lost > 0')).toEqual([]);
     await sealAll(database);
@@ -523,7 +521,7 @@ describe('a record that a day in the tier hides as an older version', () => {
     const [old] = await listOldDays(database, 'day', [{ stream: 'ids', olderThanMs: 0 }]);
     if (old === undefined) throw new Error('no day is listed');
     expect(await markPruned(database, 'day', old)).toBe('pruned');
-    await restoreDays(parts, await listMovedDays(database, ['ids'], null), 7, signal);
+    await restoreDays(parts, await listMovedDays(database, ['ids'], null), 7);
     expect(await shown()).toEqual([`${DAY} ${first} gone`]);
     expect(await audit(server)).toEqual([]);
   });
@@ -536,7 +534,7 @@ describe('a record that a day in the tier hides as an older version', () => {
     const parts = partsOf(database, store);
     await moveAll(parts, ['ids']);
     const days = await listMovedDays(database, ['ids'], null);
-    for (const day of days.reverse()) await restoreDays(parts, [day], 7, signal);
+    for (const day of days.reverse()) await restoreDays(parts, [day], 7);
     expect(await shown()).toEqual([`${DAY_BEFORE} ${second}`]);
   });
 });
@@ -567,7 +565,7 @@ describe('a day that must stay', () => {
     const [due] = await listDaysToMove(database, [{ stream: 'events', olderThanMs: 0 }], true);
     if (due === undefined) throw new Error('the day is not listed');
     // A look that was asked for since the day was listed holds it, too.
-    expect(await moveDays(parts, [{ ...due, kept: null }], signal)).toMatchObject({
+    expect(await moveDays(parts, [{ ...due, kept: null }])).toMatchObject({
       days: [],
       kept: [{ day: DAY }],
     });

@@ -68,7 +68,7 @@ async function moveYear(streamId: number, source: Source, store: ObjectStore): P
     const [back = '', next] = [go[1], days[first + third + 1]];
     const range = { from: back, to: back };
     const moving = await listMovedDays(database, ['events'], range);
-    await restoreDays(partsOf(database, store), moving, 7, signal);
+    await restoreDays(partsOf(database, store), moving, 7);
     const anew = next === undefined ? [back] : [back, next];
     for (const day of anew) source.get(day)?.push(eventOf(day, 1_000_000 + first));
     await publish(streamId, source, anew);

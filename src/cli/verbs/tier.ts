@@ -78,7 +78,7 @@ async function move(
   }
   if (days.length > 0) await checkStore(tier.store, signal);
   const say = sayingSeldom(log);
-  const report = await moveDays(tier, due, signal, (done) =>
+  const report = await moveDays(tier, due, (done) =>
     say({ done, days: due.length }, 'moving days'),
   );
   return { report, lines: [...describeKept(report.kept), ...describeMoved(report, name)] };
@@ -94,7 +94,7 @@ async function restore(
   const dryRun = options.dryRun === true;
   const report = dryRun
     ? { days: moved, kept: [] }
-    : await restoreDays(tier, moved, settings.recheckDays, signal, (done) =>
+    : await restoreDays(tier, moved, settings.recheckDays, (done) =>
         say({ done, days: moved.length }, 'restoring days'),
       );
   const { days, kept } = report;

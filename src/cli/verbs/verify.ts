@@ -104,5 +104,5 @@ async function checkTier(moved: readonly MovedDay[], store: Store): Promise<Tier
   if (moved.length === 0 || store.settings.tierUrl === undefined) return null;
   const { openTier } = await import('../tier-wiring.ts');
   const { checkTieredDays } = await import('../../tier/check-days.ts');
-  return checkTieredDays(await openTier(store.database, store), moved, store.signal);
+  return checkTieredDays(await openTier(store.database, store), moved);
 }
