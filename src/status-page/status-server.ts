@@ -131,18 +131,10 @@ export class StatusServer {
         421,
         'This server is not known under this name. If it should be, add the name to status.hosts (DAYWALK_STATUS_HOSTS).',
       );
-    switch (path) {
-      case '/page.css':
-        return { status: 200, type: 'text/css; charset=utf-8', body: STYLE };
-      case '/page.js':
-        return { status: 200, type: 'text/javascript; charset=utf-8', body: SCRIPT };
-      case '/icon.svg':
-        return { status: 200, type: 'image/svg+xml', body: ICON };
-      case '/livez':
-        return words(200, 'alive');
-      default:
-        return async () => (await this.#answer(path)) ?? words(404, 'There is nothing here.');
-    }
+    const fixed = FIXED.get(path);
+    return (
+      fixed ?? (async () => (await this.#answer(path)) ?? words(404, 'There is nothing here.'))
+    );
   }
 
   /** The answer; null: there is nothing at this path. */
@@ -248,6 +240,14 @@ export class StatusServer {
     return { status: 200, ...(await metrics.read(state)) };
   }
 }
+
+/** What is always the same. */
+const FIXED = new Map<string, Answer>([
+  ['/page.css', { status: 200, type: 'text/css; charset=utf-8', body: STYLE }],
+  ['/page.js', { status: 200, type: 'text/javascript; charset=utf-8', body: SCRIPT }],
+  ['/icon.svg', { status: 200, type: 'image/svg+xml', body: ICON }],
+  ['/livez', words(200, 'alive')],
+]);
 
 /** The pages of a day and of a month. */
 const BELOW = /^\/(day|month)\/([\w-]{1,63})\/(\d{4}-\d{2}(?:-\d{2})?)$/;
