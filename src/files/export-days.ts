@@ -43,6 +43,8 @@ export interface FileExportReport {
   readonly incomplete: readonly IncompleteDay[];
 }
 
+type OnDay = (done: number, all: number, report: FileExportReport) => void;
+
 /** A day whose stored pages, or rows of a record table, are not the records that its walks count. */
 export class UnsoundDayError extends DaywalkError {}
 
@@ -59,38 +61,39 @@ export async function exportDays(
   parts: ArchiveParts,
   options: FileExport,
   signal: AbortSignal,
-  onDay: (done: number, all: number, report: FileExportReport) => void = () => {},
+  onDay: OnDay = () => {},
 ): Promise<FileExportReport> {
   const days = await listAskedDays(parts.database, options, signal);
   const unlock = await lockFolder(options.folder, parts.clock);
   try {
     const book = await ManifestBook.open(options.folder);
     const format = book.formatFor(options.contents, options.format);
-    return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
+    return await exportInto({ ...parts, ...options, format, book, signal }, days, onDay);
   } finally {
     await unlock();
   }
 }
 
-/** An export whose format is settled. */
-type SettledExport = FileExport & { readonly format: Format };
+/** An export that has its folder, and whose format is settled. */
+interface Job extends ArchiveParts, FileExport {
+  readonly format: Format;
+  readonly book: ManifestBook;
+  readonly signal: AbortSignal;
+}
 
 async function exportInto(
-  book: ManifestBook,
-  parts: ArchiveParts,
-  options: SettledExport,
+  job: Job,
   days: readonly AskedDay[],
-  signal: AbortSignal,
-  onDay: (done: number, all: number, report: FileExportReport) => void,
+  onDay: OnDay,
 ): Promise<FileExportReport> {
-  const { clock } = parts;
+  const { book, clock, signal } = job;
   const incomplete: IncompleteDay[] = [];
   const report = { written: 0, skipped: 0, records: 0, bytes: 0, incomplete };
   let noted = clock.monotonic();
   try {
     for (const [index, day] of days.entries()) {
       signal.throwIfAborted();
-      const result = await exportDay(book, parts, options, day, signal);
+      const result = await exportDay(job, day);
       if (result === 'skipped') report.skipped += 1;
       else if ('state' in result) {
         book.leaveOut(result);
@@ -144,17 +147,11 @@ async function listAskedDays(
   });
 }
 
-async function exportDay(
-  book: ManifestBook,
-  parts: ArchiveParts,
-  options: SettledExport,
-  asked: AskedDay,
-  signal: AbortSignal,
-): Promise<'skipped' | Written | IncompleteDay> {
-  const { folder, contents, format, checkFiles } = options;
+async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written | IncompleteDay> {
+  const { book, contents, format, signal } = job;
   const { table } = contents;
   const path = pathOf(asked.stream, table?.name, asked.day, format);
-  const there = await intactFile(book, folder, path, checkFiles);
+  const there = await intactFile(job, path);
   const leftOut = (state: string, reason: string | null): IncompleteDay => ({
     stream: asked.stream,
     day: asked.day,
@@ -173,10 +170,10 @@ async function exportDay(
       book.add({ ...there, ...aboutDay(day) });
       return 'skipped';
     }
-    const { written, unchanged } = await writeDay(parts.database, options, path, day, signal);
+    const { written, unchanged } = await writeDay(job, path, day);
     if (unchanged && written.records === day.records) {
       const about = { path, ...(table && { table }), format, ...aboutDay(day) };
-      book.add({ ...about, ...written, exportedAt: new Date(parts.clock.now()).toISOString() });
+      book.add({ ...about, ...written, exportedAt: new Date(job.clock.now()).toISOString() });
       return written;
     }
     const range = { from: day.day, to: day.day };
@@ -192,11 +189,9 @@ async function exportDay(
 
 /** Writes a day's file; it is kept where the day was still as it was listed, and all of it was there. */
 async function writeDay(
-  database: Database,
-  { folder, contents, format }: SettledExport,
+  { database, folder, contents, format, signal }: Job,
   path: string,
   day: ArchivedDay,
-  signal: AbortSignal,
 ): Promise<{ readonly written: Written; readonly unchanged: boolean }> {
   let unchanged = false;
   const write = (file: FileHandle) => contents.write(file, day, format, signal);
@@ -212,7 +207,7 @@ async function writeDay(
 }
 
 /** The entry of a file that is there as the manifest says. */
-async function intactFile(book: ManifestBook, folder: string, path: string, checkFiles: boolean) {
+async function intactFile({ book, folder, checkFiles }: Job, path: string) {
   const entry = book.file(path);
   if (entry === undefined || (await sizeOf(folder, path)) !== entry.bytes) return undefined;
   const same = !checkFiles || (await digestOfFile(folder, path)) === entry.sha256;
