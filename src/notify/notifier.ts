@@ -100,9 +100,11 @@ async function troublesOf(
   const away = end.error instanceof UnavailableError && end.error.part === 'database';
   if (database === null || away) return early;
   try {
+    const { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs } = settings;
+    const expectation = { timeZone, settleMs, schedule, lateAfterMs };
     const streams = settings.streams.map(({ name }) => name);
-    const wrong = await wrongOf(settings, streams, database);
-    return [...early, ...wrong];
+    const { health } = await readHealth(database, streams, expectation);
+    return [...early, ...health.problems, ...health.lost];
   } catch {
     // A database that is away has ended the run as well, or the next run says so; that all is well it does not say.
     return early.length > 0 ? early : null;
@@ -115,16 +117,6 @@ function troubleOf(error: unknown): Trouble {
   const code = exitCodeOf(error);
   const name = code === EXIT.unexpected ? 'unexpected error: ' : '';
   return { text: `${name}${message}${hint}`, command: 'daywalk doctor' };
-}
-
-async function wrongOf(
-  { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs }: Settings,
-  streams: readonly string[],
-  database: Database,
-): Promise<readonly Trouble[]> {
-  const expectation = { timeZone, settleMs, schedule, lateAfterMs };
-  const { problems, lost } = (await readHealth(database, streams, expectation)).health;
-  return [...problems, ...lost];
 }
 
 /** A hook is asked for through the proxy of the settings, with the certificates that Node trusts. */
