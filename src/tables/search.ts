@@ -68,18 +68,19 @@ export function search(
   signal: AbortSignal,
 ): Promise<SearchReport> {
   return database.snapshot(async (query) => {
+    const searching = { ...request, query, signal };
     const streams: SearchedStream[] = [];
     let left = request.limit ?? Number.POSITIVE_INFINITY;
     let limited = false;
     for (const stream of request.streams) {
-      const days = await listDays(query, request, stream);
+      const days = await listDays(searching, stream);
       let [hits, pagesOpened] = [0, 0];
       for (const step of stepsOf(days)) {
         if (limited) break;
         signal.throwIfAborted();
         pagesOpened += step.pages.length;
         // One more than is told, so that it is known whether there is more.
-        for await (const found of hitsOf(query, request, step, left + 1, signal)) {
+        for await (const found of hitsOf(searching, step, left + 1)) {
           limited = found.length > left;
           const told = found.slice(0, limited ? left : undefined);
           tell(told.map((hit) => ({ stream, ...hit })));
@@ -94,13 +95,18 @@ export function search(
   });
 }
 
+/** A search that goes on. */
+interface Searching extends SearchRequest {
+  readonly query: Query;
+  readonly signal: AbortSignal;
+}
+
 /** A day, and where it moved to if it is looked into there. */
 type DayToSearch = SearchedDay & { readonly moved: MovedDay | undefined };
 
 /** @throws {SettingsError} where days moved, and no setting says where they are. */
 async function listDays(
-  query: Query,
-  { value, from, to, moved }: SearchRequest,
+  { query, value, from, to, moved }: Searching,
   stream: string,
 ): Promise<DayToSearch[]> {
   const days = await listSearchedDays(query, value, stream, { from, to });
@@ -137,16 +143,11 @@ function* stepsOf(days: readonly DayToSearch[]): Generator<Step> {
   if (pages.length > 0) yield { pages };
 }
 
-async function* hitsOf(
-  query: Query,
-  { value, moved }: SearchRequest,
-  step: Step,
-  most: number,
-  signal: AbortSignal,
-): AsyncGenerator<Hit[]> {
+async function* hitsOf(searching: Searching, step: Step, most: number): AsyncGenerator<Hit[]> {
+  const { query, value, moved } = searching;
   if (step.moved === undefined)
     yield await listHits(query, value, step.pages, Number.isFinite(most) ? most : null);
-  else if (moved !== null) yield* hitsInMoved(query, value, moved, step.moved, signal);
+  else if (moved !== null) yield* hitsInMoved(searching, moved, step.moved);
 }
 
 function searchedOf(
@@ -170,11 +171,9 @@ function searchedOf(
 
 /** The hits of a day in order, some megabytes of records at a time; before the first one the object is compared with its SHA-256. */
 async function* hitsInMoved(
-  query: Query,
-  value: string,
+  { query, value, signal }: Searching,
   moved: MovedRecords,
   day: MovedDay,
-  signal: AbortSignal,
 ): AsyncGenerator<Hit[]> {
   // `jsonb` writes a string as JavaScript does, and a number in full, maybe with zeros behind it: a record without either text
   // need not be parsed.
