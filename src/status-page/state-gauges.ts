@@ -18,123 +18,95 @@ export interface StateNow {
   readonly limits: LimiterState | null;
 }
 
+/** All gauges, and what they tell of. */
+const HELP = {
+  build_info: 'Always 1; the labels tell what runs.',
+  database_up: 'Whether the database answers.',
+  pass_running: 'Whether this worker runs a pass now.',
+  next_tick_timestamp_seconds: 'When this worker begins its next pass.',
+  key_refused_timestamp_seconds:
+    'Since when the API refuses the key of this worker; 0: it does not.',
+  requests_limit: 'Requests that this process may have under way.',
+  requests_under_way: 'Requests that it has under way.',
+  requests_waiting: 'Requests that wait for their turn.',
+  leases: 'Windows that workers hold now, on all machines.',
+  last_run_timestamp_seconds: 'When the newest run ended, on any machine.',
+  table_behind_days: 'Days in which the record table is not in step with what is shown.',
+  table_rows: 'Rows of the record table.',
+  table_faults: 'Values that do not fit the type of their column, and are null.',
+  last_complete_day_timestamp_seconds: 'When the newest complete day of the stream ended.',
+  lag_seconds: 'Time since the newest complete day of the stream ended.',
+  fresh: 'Whether the newest day that should be complete by now is.',
+  closed_days: 'Days of the stream that are closed and wanted.',
+  complete_days: 'Days of the stream that are complete.',
+  missing_days: 'Closed days of the stream that are neither complete nor failed.',
+  overdue_days: 'Days of the stream that should be complete by now, are not, and have not failed.',
+  failed_days: 'Days of the stream that failed.',
+  gone_records: 'Records of the stream that are kept and that the source does not show any more.',
+  lost_records: 'Those that days of the stream lost in numbers, until that is accepted.',
+  stored_records: 'Records of the stream that the views show.',
+  stored_pages: 'Pages of the stream that the views show.',
+  stored_bytes: 'Bytes received for those pages.',
+};
+type Name = keyof typeof HELP;
+
 /** The gauges as things stand, made anew each time; those that need the database have no value while it is away. */
-export function stateGauges(state: StateNow): Registry {
+export function stateGauges({ version, timeZone, standing, doing, limits }: StateNow): Registry {
   const registry = new Registry();
-  setProcess(registry, state);
-  setDatabase(registry, state.standing);
-  setHealth(registry, state);
-  setStored(registry, state.standing);
-  return registry;
-}
-
-function setProcess(registry: Registry, { version, standing, doing, limits }: StateNow): void {
   const build = { version, node: process.version };
-  new Gauge({
-    name: 'daywalk_build_info',
-    help: 'Always 1; the labels tell what runs.',
-    labelNames: Object.keys(build),
-    registers: [registry],
-  }).set(build, 1);
-  setPlain(registry, {
-    database_up: ['Whether the database answers.', Number(standing !== null)],
-    pass_running: ['Whether this worker runs a pass now.', Number(doing.pass !== null)],
-    next_tick_timestamp_seconds: [
-      'When this worker begins its next pass.',
-      secondsOf(doing.nextTick),
-    ],
-    key_refused_timestamp_seconds: [
-      'Since when the API refuses the key of this worker; 0: it does not.',
-      (doing.refused?.since.getTime() ?? 0) / 1000,
-    ],
-    requests_limit: ['Requests that this process may have under way.', limits?.limit],
-    requests_under_way: ['Requests that it has under way.', limits?.underWay],
-    requests_waiting: ['Requests that wait for their turn.', limits?.waiting],
-  });
-}
-
-function setDatabase(registry: Registry, standing: Standing | null): void {
+  gaugeIn(registry, 'build_info', Object.keys(build)).set(build, 1);
   const ended = standing?.runs.find(({ finishedAt }) => finishedAt !== null)?.finishedAt;
   setPlain(registry, {
-    leases: ['Windows that workers hold now, on all machines.', standing?.running.length],
-    last_run_timestamp_seconds: [
-      'When the newest run ended, on any machine.',
-      secondsOf(ended?.getTime() ?? null),
-    ],
+    database_up: Number(standing !== null),
+    pass_running: Number(doing.pass !== null),
+    next_tick_timestamp_seconds: secondsOf(doing.nextTick),
+    key_refused_timestamp_seconds: secondsOf(doing.refused?.since.getTime() ?? 0),
+    requests_limit: limits?.limit,
+    requests_under_way: limits?.underWay,
+    requests_waiting: limits?.waiting,
+    leases: standing?.running.length,
+    last_run_timestamp_seconds: secondsOf(ended?.getTime() ?? null),
   });
   // One that is being built is no table that anybody asks.
   const tables = standing?.tables.filter(({ state }) => state === 'live') ?? [];
   setEach(registry, 'table', tables, {
-    table_behind_days: [
-      'Days in which the record table is not in step with what is shown.',
-      ({ behind }) => behind,
-    ],
-    table_rows: ['Rows of the record table.', ({ records }) => records],
-    table_faults: [
-      'Values that do not fit the type of their column, and are null.',
-      ({ faults }) => faults,
-    ],
+    table_behind_days: ({ behind }) => behind,
+    table_rows: ({ records }) => records,
+    table_faults: ({ faults }) => faults,
   });
-}
-
-function setHealth(registry: Registry, { standing, timeZone }: StateNow): void {
   setEach(registry, 'stream', standing?.health.streams ?? [], {
-    last_complete_day_timestamp_seconds: [
-      'When the newest complete day of the stream ended.',
-      ({ lastComplete }) =>
-        secondsOf(lastComplete === null ? null : closesAt(lastComplete, timeZone, 0)),
-    ],
-    lag_seconds: [
-      'Time since the newest complete day of the stream ended.',
-      ({ lagMs }) => secondsOf(lagMs),
-    ],
-    fresh: [
-      'Whether the newest day that should be complete by now is.',
-      ({ fresh }) => Number(fresh),
-    ],
-    closed_days: ['Days of the stream that are closed and wanted.', ({ closed }) => closed],
-    complete_days: ['Days of the stream that are complete.', ({ complete }) => complete],
-    missing_days: [
-      'Closed days of the stream that are neither complete nor failed.',
-      ({ closed, complete, failed }) => closed - complete - failed,
-    ],
-    overdue_days: [
-      'Days of the stream that should be complete by now, are not, and have not failed.',
-      ({ overdue }) => overdue,
-    ],
-    failed_days: ['Days of the stream that failed.', ({ failed }) => failed],
+    last_complete_day_timestamp_seconds: ({ lastComplete }) =>
+      secondsOf(lastComplete === null ? null : closesAt(lastComplete, timeZone, 0)),
+    lag_seconds: ({ lagMs }) => secondsOf(lagMs),
+    fresh: ({ fresh }) => Number(fresh),
+    closed_days: ({ closed }) => closed,
+    complete_days: ({ complete }) => complete,
+    missing_days: ({ closed, complete, failed }) => closed - complete - failed,
+    overdue_days: ({ overdue }) => overdue,
+    failed_days: ({ failed }) => failed,
   });
-}
-
-function setStored(registry: Registry, standing: Standing | null): void {
   const goneOf = (name: string) => standing?.gone.find(({ stream }) => stream === name);
+  const lostOf = (name: string) =>
+    goneOf(name)?.failures.reduce((sum, { lost }) => sum + lost, 0) ?? 0;
   setEach(registry, 'stream', standing?.streams ?? [], {
-    gone_records: [
-      'Records of the stream that are kept and that the source does not show any more.',
-      ({ stream }) => goneOf(stream)?.gone ?? 0,
-    ],
-    lost_records: [
-      'Those that days of the stream lost in numbers, until that is accepted.',
-      ({ stream }) => goneOf(stream)?.failures.reduce((sum, { lost }) => sum + lost, 0) ?? 0,
-    ],
-    stored_records: [
-      'Records of the stream that the views show.',
-      ({ days }) => sumOf(days, 'records'),
-    ],
-    stored_pages: ['Pages of the stream that the views show.', ({ days }) => sumOf(days, 'pages')],
-    stored_bytes: ['Bytes received for those pages.', ({ days }) => sumOf(days, 'bytes')],
+    gone_records: ({ stream }) => goneOf(stream)?.gone ?? 0,
+    lost_records: ({ stream }) => lostOf(stream),
+    stored_records: ({ days }) => sumOf(days, 'records'),
+    stored_pages: ({ days }) => sumOf(days, 'pages'),
+    stored_bytes: ({ days }) => sumOf(days, 'bytes'),
   });
+  return registry;
 }
 
 const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : ms / 1000);
 
-/** Gauges of one value each, by their names, with help; undefined: nobody knows it. */
-function setPlain(
-  registry: Registry,
-  gauges: Readonly<Record<string, [help: string, value: number | undefined]>>,
-): void {
-  for (const [name, [help, value]] of Object.entries(gauges)) {
-    const gauge = new Gauge({ name: `daywalk_${name}`, help, registers: [registry] });
+const gaugeIn = (registry: Registry, name: Name, labelNames: string[] = []) =>
+  new Gauge({ name: `daywalk_${name}`, help: HELP[name], labelNames, registers: [registry] });
+
+/** Gauges of one value each; undefined: nobody knows it. */
+function setPlain(registry: Registry, values: { readonly [N in Name]?: number | undefined }): void {
+  for (const [name, value] of Object.entries(values)) {
+    const gauge = gaugeIn(registry, name as Name);
     if (value === undefined) gauge.remove();
     else gauge.set(value);
   }
@@ -145,11 +117,10 @@ function setEach<Label extends string, Of extends Readonly<Record<Label, string>
   registry: Registry,
   label: Label,
   all: readonly Of[],
-  gauges: Readonly<Record<string, [help: string, valueIn: (one: Of) => number | undefined]>>,
+  values: { readonly [N in Name]?: (one: Of) => number | undefined },
 ): void {
-  for (const [name, [help, valueIn]] of Object.entries(gauges)) {
-    const labelNames: string[] = [label];
-    const gauge = new Gauge({ name: `daywalk_${name}`, help, labelNames, registers: [registry] });
+  for (const [name, valueIn] of Object.entries(values)) {
+    const gauge = gaugeIn(registry, name as Name, [label]);
     for (const one of all) {
       const value = valueIn(one);
       if (value !== undefined) gauge.set({ [label]: one[label] }, value);
