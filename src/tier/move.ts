@@ -5,7 +5,6 @@ import type { AgeLimit, KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
-import type { Written } from '../written.ts';
 import { statsOf } from './delta/delta-actions.ts';
 import { eventsKey, readEvents, writeEvents } from './event-file.ts';
 import {
@@ -17,7 +16,7 @@ import {
   type TierParts,
   withDay,
 } from './moved-log.ts';
-import { type ObjectToWrite, writeObject } from './moved-object.ts';
+import { writeObject } from './moved-object.ts';
 import { checkStore } from './object-store.ts';
 import { pagesKey, readPages, writePages } from './page-file.ts';
 import {
@@ -124,16 +123,14 @@ const UNSOUND =
 async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay | null> {
   const { database, store, clock, signal } = parts;
   const { streamId, stream, day, publication } = leaving;
-  const written = <W extends Written>(object: ObjectToWrite<W>) =>
-    writeObject(parts, leaving, object);
-  const pages = await written({
+  const pages = await writeObject(parts, leaving, {
     keyOf: pagesKey,
     records: leaving.pages,
     write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
     read: readPages,
   });
   if (pages === null) return null;
-  const events = await written({
+  const events = await writeObject(parts, leaving, {
     keyOf: eventsKey,
     records: leaving.records,
     write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
