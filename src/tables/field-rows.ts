@@ -7,17 +7,15 @@ import { NODES_OF_SAMPLE } from '../store/shown.ts';
 export type PageName = readonly [walkId: string, pageNo: number];
 
 /** The pages of a day that hold records that may be shown, in order. */
-export async function listPageNames(
+export function listPageNames(
   database: Database,
   { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
 ): Promise<PageName[]> {
-  const rows = await database.persist<{ walkId: string; pageNo: number }>(
-    `select walk_id::text as "walkId", page_no as "pageNo" from daywalk.pages
-      where day = $1::date and walk_id = any ($2::bigint[]) and records > 0
-      order by walk_id, page_no`,
+  return database.value(
+    `select coalesce(jsonb_agg(jsonb_build_array(walk_id::text, page_no) order by walk_id, page_no), '[]') from daywalk.pages
+      where day = $1::date and walk_id = any ($2::bigint[]) and records > 0`,
     [day, walks],
   );
-  return rows.map(({ walkId, pageNo }) => [walkId, pageNo]);
 }
 
 /** A path in some records. */
