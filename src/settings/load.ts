@@ -1,15 +1,10 @@
 /** Loading the settings: flags over environment over file over defaults, and everything wrong with them in one error. */
 
+import type { RecordTable, Stream } from '../model.ts';
 import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
-import { PER_STREAM } from './file/stream-definition.ts';
-import {
-  checkSelection,
-  definedStreams,
-  type StreamDefinitions,
-  selectedStreams,
-} from './file/streams.ts';
+import { checkSelection, definedStreams, PER_STREAM, selectedStreams } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
 import type { Origin, Raw } from './origin.ts';
 import { Reading } from './reading.ts';
@@ -54,48 +49,46 @@ export function loadSettings(options: LoadOptions): Settings {
   for (const row of ROWS) reading.take(row.key, environmentRaw(row, environment, cwd));
   checkEnvironment(environment, problems);
   const file = readConfigFile(reading, cwd);
+  const streams = definedStreams(file.streams, reading);
   // Of what cannot be read nobody knows what it lacks.
-  const isKnown = file === null || file?.settings.whole === true;
-  for (const [key, raw] of file?.settings.raws ?? []) reading.take(key, raw);
-  const definitions = definedStreams(file?.settings.streams, problems);
-  if (isKnown) checkSelection(reading, definitions.names);
-  const tables = definedTables(file?.settings.tables, definitions.streams, problems);
+  if (file.isKnown) checkSelection(reading, file.streams);
+  const tables = definedTables(file.tables, streams, reading);
   readSecrets(reading);
   chooseDatabase(reading);
   checkPem(reading);
   for (const { key, default: text } of ROWS)
     if (text !== null && !reading.raws.has(key))
       reading.take(key, rawAt('default', 'default', text, cwd));
-  if (isKnown) {
+  if (file.isKnown) {
     checkTogether(reading);
     checkNeeded(reading, options.require ?? []);
   }
   problems.throwIfAny();
-  return assembled(reading, definitions, tables, file?.path);
+  return assembled(reading, streams, tables, file.path);
 }
 
 /** Puts the settings together; everything in `reading` is right by now. */
 function assembled(
-  reading: Reading,
-  definitions: StreamDefinitions,
-  { tables, origins: tableOrigins }: ReturnType<typeof definedTables>,
+  { values: found, raws, origins }: Reading,
+  streams: readonly Stream[],
+  tables: readonly RecordTable[],
   config: string | undefined,
 ): Settings {
   const values = Object.fromEntries(
-    ROWS.map(({ key }) => [key, reading.values.get(key)]),
+    ROWS.map(({ key }) => [key, found.get(key)]),
   ) as unknown as SettingValues;
   const forAll = defined(Object.fromEntries(PER_STREAM.map((key) => [key, values[key]])));
-  const streams = selectedStreams(definitions.streams, values.streams).map((stream) => ({
-    ...forAll,
-    ...stream,
-  }));
-  const origins = new Map([...definitions.origins, ...tableOrigins]);
-  for (const [key, raw] of reading.raws)
-    if (raw.origin.source !== 'default') origins.set(SETTINGS[key].name, raw.origin);
+  for (const [key, { origin }] of raws)
+    if (origin.source !== 'default') origins.set(SETTINGS[key].name, origin);
   const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;
-  const archiveFields = { ...base, ...values.archiveFields };
-  const own = { archiveFields, config, streams, tables };
-  return { ...values, ...own, origins: Object.fromEntries(origins) };
+  return {
+    ...values,
+    archiveFields: { ...base, ...values.archiveFields },
+    config,
+    streams: selectedStreams(streams, values.streams).map((own) => ({ ...forAll, ...own })),
+    tables,
+    origins: Object.fromEntries(origins),
+  };
 }
 
 function rawAt(source: Origin['source'], place: string, text: string, folder: string): Raw {

@@ -1,6 +1,6 @@
 /** Reading is turning what the places say into one value for each setting. */
 
-import type { Raw } from './origin.ts';
+import type { Origin, Raw } from './origin.ts';
 import { Problems, Wrong } from './problems.ts';
 import type { ReadFile } from './small-files.ts';
 import { SETTINGS, type SettingKey } from './table/table.ts';
@@ -14,6 +14,8 @@ export class Reading {
   readonly values = new Map<SettingKey, Value>();
   /** What decided, right or wrong. */
   readonly raws = new Map<SettingKey, Raw>();
+  /** Where the parts of the file come from that are no rows of the table, by name: `streams.audit.filters.rule_level`. */
+  readonly origins = new Map<string, Origin>();
   readonly problems = new Problems();
   readonly readFile: ReadFile;
   constructor(readFile: ReadFile) {

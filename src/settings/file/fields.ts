@@ -1,10 +1,10 @@
 /** What the parts of the settings file say that are no rows of the table: of a stream, of a record table, of a column. */
-import type { Origin } from '../origin.ts';
-import { type Problems, Wrong } from '../problems.ts';
+import { Wrong } from '../problems.ts';
+import type { Reading } from '../reading.ts';
 import type { Kind } from '../table/setting.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { formatValue, parseValue, type Value } from '../values/value.ts';
-import { type Entry, joined } from './yaml-tree.ts';
+import type { Part } from './yaml-tree.ts';
 
 /** A field: what it is called in code, what it may be, and for editors what it is. */
 interface Field<Target> {
@@ -21,21 +21,15 @@ export const field = <Target>(
   description: string,
 ): Field<Target> => ({ name, kind, description });
 
-/** Where the reading is: `path` is `streams.audit`. */
-export interface Context {
-  readonly path: string;
-  readonly problems: Problems;
-  readonly origins: Map<string, Origin>;
-}
-
-/** What `entries` say of these fields; what cannot be read is told and left out. */
+/** What `parts` say of these fields; what cannot be read is told and left out. */
 export function readFields<Target>(
-  entries: ReadonlyMap<string, Entry>,
+  parts: ReadonlyMap<string, Part>,
   fields: Fields<Target>,
-  context: Context,
+  reading: Reading,
 ): Partial<Target> {
   const found = Object.entries(fields).flatMap(([key, { name, kind }]) => {
-    const value = readEntry(entries.get(key), (text) => parseValue(kind, text, ''), context);
+    const part = parts.get(key);
+    const value = part && readPart(part, (text) => parseValue(kind, text, ''), reading);
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(found) as Partial<Target>;
@@ -53,52 +47,40 @@ export function writtenFields<Target>(
   });
 }
 
-/** The entries by key; a key that is none of `keys` is told, with a hint at the one that may be meant. */
-export function entriesByKey(
-  entries: readonly Entry[],
+/** The parts by key; a key that is none of `keys` is told, with a hint at the one that may be meant. */
+export function partsByKey(
+  parts: readonly Part[],
   keys: readonly string[],
-  context: Context,
+  { problems }: Reading,
   hintAt = (key: string) => didYouMean(key, keys),
-): Map<string, Entry> {
-  for (const entry of entries)
-    if (!keys.includes(entry.key))
-      context.problems.add(
-        placeOf(entry, context),
-        () => `there is no such setting${hintAt(entry.key)}`,
-      );
-  return new Map(entries.map((entry) => [entry.key, entry]));
+): Map<string, Part> {
+  for (const { key, place } of parts)
+    if (!keys.includes(key)) problems.add(place, () => `there is no such setting${hintAt(key)}`);
+  return new Map(parts.map((part) => [part.key, part]));
 }
 
-/** The value of `entry`; undefined if it has none or a wrong one. */
-export function readEntry<T>(
-  entry: Entry | undefined,
+/** The value of `part`; undefined if it has none or a wrong one. */
+export function readPart<T>(
+  { key, spot, path, place, what, text }: Part,
   parse: (text: string) => T | Wrong,
-  context: Context,
+  { problems, origins }: Reading,
 ): T | undefined {
-  if (entry === undefined) return undefined;
-  const { problems, origins, path } = context;
-  const { value } = entry;
-  const place = placeOf(entry, context);
-  if (value.is === 'empty') {
+  if (text === undefined) {
     // In `total_path` somebody may mean that there is no total.
-    const none = entry.key === 'total_path' ? '; write none if there is no total' : '';
-    problems.add(place, `is empty; give it a value or leave the line out${none}`);
+    const none = key === 'total_path' ? '; write none if there is no total' : '';
+    const empty = `is empty; give it a value or leave the line out${none}`;
+    problems.add(place, what === '' ? empty : `is ${what}, not one value`);
     return undefined;
   }
-  if (value.is !== 'text') {
-    problems.add(place, `is ${value.is === 'other' ? value.what : 'a mapping'}, not one value`);
-    return undefined;
+  const found = parse(text);
+  if (!(found instanceof Wrong)) {
+    origins.set(path, { source: 'file', place: spot });
+    return found;
   }
-  const found = parse(value.text);
-  if (found instanceof Wrong) {
-    problems.addWrong(place, value.text, found);
-    return undefined;
-  }
-  origins.set(`${path}.${entry.key}`, { source: 'file', place: entry.spot });
-  return found;
+  problems.addWrong(place, text, found);
+  return undefined;
 }
 
-/** Where an entry stands, for messages. */
-export function placeOf(entry: Entry, { path }: Context): string {
-  return `${entry.spot} (${joined(path, entry.key)})`;
-}
+/** What is wrong with a name: the first of the rules whose pattern it fits. */
+export const wrongName = (name: string, rules: readonly (readonly [RegExp, string])[]) =>
+  rules.find(([pattern]) => pattern.test(name))?.[1];

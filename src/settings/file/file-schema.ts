@@ -4,7 +4,7 @@ import type { Kind } from '../table/setting.ts';
 import { ROWS, type SettingRow } from '../table/table.ts';
 import { FIELD_NAMES } from '../values/field-map.ts';
 import type { Fields } from './fields.ts';
-import { STREAM_FIELDS } from './stream-definition.ts';
+import { STREAM_FIELDS } from './streams.ts';
 import { COLUMN_FIELDS, TABLE_FIELDS } from './tables.ts';
 
 type Schema = Record<string, unknown>;

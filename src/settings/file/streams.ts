@@ -1,73 +1,125 @@
 /** The streams: those that the file defines, or the two that need no definition, and which of them are exported. */
-import { RESOURCES, type Stream } from '../../model.ts';
-import type { Origin } from '../origin.ts';
-import { type Problems, shownWord, Wrong } from '../problems.ts';
+import {
+  FILTER_NAMES,
+  type FilterName,
+  type Filters,
+  RESOURCES,
+  type Stream,
+} from '../../model.ts';
+import { shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
+import { choice } from '../table/kinds.ts';
+import { SETTINGS } from '../table/table.ts';
 import { didYouMean } from '../values/spelling.ts';
-import { writtenFields } from './fields.ts';
-import { definedStream, STREAM_FIELDS } from './stream-definition.ts';
-import { joined, type Mapping } from './yaml-tree.ts';
+import { type Fields, field, partsByKey, readFields, readPart, writtenFields } from './fields.ts';
+import type { Part } from './yaml-tree.ts';
 
+/** What such a field takes, for editors. */
+export const TIME_FORMAT = 'How the time is written: YYYY MM Mon DD HH MI SS F TZ.';
+/** The settings that a stream may have of its own. */
+export const PER_STREAM = ['recordsPath', 'totalPath', 'idPath', 'timePath', 'retention'] as const;
+
+/** What a stream says besides its filters. */
+export const STREAM_FIELDS: Fields<Stream> = {
+  resource: field('resource', choice(...RESOURCES), 'The operation of the API.'),
+  ...Object.fromEntries(
+    PER_STREAM.map((key) => {
+      const { name, kind, description } = SETTINGS[key];
+      return [name, field<Stream>(key, kind, description)];
+    }),
+  ),
+  time_format: field('timeFormat', { kind: 'timeFormat' }, TIME_FORMAT),
+};
+const STREAM_KEYS = [...Object.keys(STREAM_FIELDS), 'filters'];
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
-export interface StreamDefinitions {
-  readonly streams: readonly Stream[];
-  /** Every name that the file gives, also of streams that are wrong otherwise. */
-  readonly names: readonly string[];
-  /** By name: `streams.audit.filters.rule_level`. */
-  readonly origins: ReadonlyMap<string, Origin>;
-}
-
-/** The streams where the file defines none. */
-const DEFAULT_STREAMS: StreamDefinitions = {
-  streams: RESOURCES.map((resource) => ({ name: resource, resource, filters: {} })),
-  names: RESOURCES,
-  origins: new Map(),
-};
-
-/** Reads the `streams:` part of the file. */
-export function definedStreams(
-  mapping: Mapping | undefined,
-  problems: Problems,
-): StreamDefinitions {
-  if (mapping === undefined) return DEFAULT_STREAMS;
-  const origins = new Map<string, Origin>();
-  const streams = mapping.entries.flatMap(({ key, spot, value }) => {
-    const path = joined('streams', key);
-    const place = `${spot} (${path})`;
-    if (!NAME.test(key)) {
+/** Reads the `streams:` part of the file; what cannot be read is told and left out. Undefined: there is none. */
+export function definedStreams(part: Part | undefined, reading: Reading): readonly Stream[] {
+  if (part === undefined)
+    return RESOURCES.map((resource) => ({ name: resource, resource, filters: {} }));
+  const { problems } = reading;
+  const parts = part.parts ?? [];
+  const streams = parts.flatMap((stream) => {
+    if (!NAME.test(stream.key))
       problems.add(
-        place,
+        stream.place,
         'a name has small letters, digits, - and _, begins with a letter or digit, and is no longer than 63 characters',
       );
-      return [];
-    }
-    if (value.is === 'text' || value.is === 'other') {
-      problems.add(
-        place,
-        `expected a mapping of ${Object.keys(STREAM_FIELDS).join(', ')}, filters`,
-      );
-      return [];
-    }
-    const entries = value.is === 'mapping' ? value.entries : [];
-    return definedStream(key, place, entries, { path, problems, origins });
+    else if (stream.what === '' || stream.parts !== undefined)
+      return definedStream(stream, reading);
+    else problems.add(stream.place, `expected a mapping of ${STREAM_KEYS.join(', ')}`);
+    return [];
   });
-  checkViews(mapping, problems);
-  if (mapping.entries.length === 0)
-    problems.add(`${mapping.spot} (streams)`, 'defines no stream; name one, or leave it out');
-  return { streams, names: mapping.entries.map((entry) => entry.key), origins };
+  checkViews(parts, reading);
+  if (parts.length === 0) problems.add(part.place, 'defines no stream; name one, or leave it out');
+  return streams;
+}
+
+/** A stream called like a resource is one of it. */
+function definedStream({ key, place, parts = [] }: Part, reading: Reading): Stream {
+  const found = partsByKey(parts, STREAM_KEYS, reading, hint);
+  const own = RESOURCES.find((known) => known === key);
+  if (own === undefined && !found.has('resource'))
+    reading.problems.add(
+      place,
+      `has no resource; write resource: ${RESOURCES.join(' or resource: ')}`,
+    );
+  return {
+    name: key,
+    resource: own ?? 'events',
+    filters: filtersOf(found.get('filters'), reading),
+    ...readFields(found, STREAM_FIELDS, reading),
+  };
+}
+
+function hint(key: string): string {
+  const filter = FILTER_NAMES.find((name) => name === key);
+  return filter ? `; did you mean filters.${filter}?` : didYouMean(key, STREAM_KEYS);
+}
+
+/** In the order of the API, without those that are sent anyway: the same request is the same stream. */
+function filtersOf(part: Part | undefined, reading: Reading): Filters {
+  if (part === undefined || part.what === '') return {};
+  if (part.parts === undefined)
+    reading.problems.add(part.place, 'expected a mapping of filters, such as rule_level: 12');
+  const found = new Map<string, string>();
+  for (const filter of part.parts ?? []) {
+    const name = FILTER_NAMES.find((known) => known === filter.key);
+    if (name === undefined) reading.problems.add(filter.place, () => notAFilter(filter.key));
+    else if (filter.what !== '')
+      found.set(name, readPart(filter, (text) => parseFilter(name, text), reading) ?? '');
+  }
+  return Object.fromEntries(
+    FILTER_NAMES.map((name) => [name, found.get(name) ?? ''] as const).filter(
+      ([name, text]) => text !== '' && !(name === 'hideread' && text === '0'),
+    ),
+  );
+}
+
+function parseFilter(name: FilterName, text: string): string | Wrong {
+  // What the API makes of `true` is not known, and nobody meant the word.
+  if (name === 'hideread' && /^(true|false)$/i.test(text))
+    return new Wrong('is not a number; the API knows 0 as "off"');
+  // Half of a surrogate pair cannot be written into a URL.
+  return /\p{Surrogate}/u.test(text) ? new Wrong('holds half a character') : text;
+}
+
+function notAFilter(key: string): string {
+  return /^(start|length|fromDate|toDate)$/.test(key)
+    ? 'cannot be fixed: daywalk sets it for every page, as it walks each day'
+    : `the API has no such filter${didYouMean(key, FILTER_NAMES)}`;
 }
 
 /** The name of a stream's view, as `daywalk.show_stream` makes it. */
 const viewOf = (name: string): string => `stream_${name.replaceAll('-', '_')}`.slice(0, 63);
 
-/** Tells which streams would share a view, which can show only one of them. */
-function checkViews({ entries }: Mapping, problems: Problems): void {
-  for (const [index, { key, spot }] of entries.entries()) {
-    const other = entries.slice(0, index).find((before) => viewOf(before.key) === viewOf(key));
+/** Tells which of the streams would share a view, which can show only one of them. */
+function checkViews(parts: readonly Part[], { problems }: Reading): void {
+  for (const [index, { key, place }] of parts.entries()) {
+    const other = parts.slice(0, index).find((before) => viewOf(before.key) === viewOf(key));
     if (other !== undefined && other.key !== key)
       problems.add(
-        `${spot} (${joined('streams', key)})`,
+        place,
         `its view in the database would be that of ${shownWord(other.key)}, daywalk.${viewOf(key)}; name it otherwise`,
       );
   }
@@ -79,15 +131,13 @@ export const noStream = (name: string, known: readonly string[]): Wrong =>
     `is not a stream that is defined (${known.map(shownWord).join(', ')})${didYouMean(name, known)}`,
   );
 
-/** Tells which of the streams that are to be exported are not defined. */
-export function checkSelection(
-  { raws, values, problems }: Reading,
-  known: readonly string[],
-): void {
+/** Tells which of the streams that are to be exported are not defined; one that is wrong otherwise is. */
+export function checkSelection({ raws, values, problems }: Reading, part: Part | undefined): void {
+  const known = part?.parts?.map(({ key }) => key) ?? RESOURCES;
   const place = raws.get('streams')?.place;
   const names = (values.get('streams') ?? []) as readonly string[];
   for (const name of names)
-    if (place !== undefined && !known.includes(name))
+    if (place !== undefined && !known.some((one) => one === name))
       problems.addWrong(place, name, noStream(name, known));
 }
 
