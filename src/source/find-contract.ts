@@ -6,7 +6,7 @@ import { excerpt } from '../redactor.ts';
 import { framed, frameOf, utf16Of } from './body-scan.ts';
 import { describe, follow, isObject, spell, valueAt } from './json.ts';
 import { chooseList, holdsRecords, type ListFound, listsIn, tellLists } from './lists.ts';
-import { POSSIBLE_NAMES, parseTotal, relationBeside, totalCandidates } from './total.ts';
+import { mayBeTotalName, parseTotal, relationBeside, totalCandidates } from './total.ts';
 
 /** What the settings say about the contract; a stream fits. */
 export interface ContractHints {
@@ -78,7 +78,7 @@ export function looksLikeTotal(
   recordsPath: readonly string[],
 ): { readonly path: readonly string[]; readonly total: number } | null {
   const [page, short] = [framed(body), framed(shorter)];
-  const found = totalCandidates(page, recordsPath, POSSIBLE_NAMES).filter(({ path, total }) => {
+  const found = totalCandidates(page, recordsPath, mayBeTotalName).filter(({ path, total }) => {
     return parseTotal(valueAt(short, path)) === total && total >= 2;
   });
   const [only, ...others] = found;
@@ -153,18 +153,23 @@ function totalBeside(document: unknown, path: readonly string[]): number | null 
 }
 
 function checkList(document: unknown, path: readonly string[], refuse: Refuse): readonly string[] {
-  const { reached, whole, value } = follow(document, path);
+  const { whole, value } = follow(document, path);
   if (whole && Array.isArray(value) && value.every(isObject)) return path;
-  const what = whole
-    ? `${spell(path)} is ${describe(value)}, not a list of objects`
-    : `there is no ${spell(path)}: ${spell(reached)} is ${describe(value)}`;
   const lists = listsIn(document);
   const possible = lists.filter((list) => mayBeRecords(document, list));
   throw refuse(
-    `${what}. Lists: ${tellLists(lists)}`,
+    `${notThere(document, path, 'a list of objects')}. Lists: ${tellLists(lists)}`,
     'records_path has to name a list of objects; without it, daywalk looks for the list',
     (whole && value !== null) || possible.some(holdsRecords) ? EnvelopeError : NoRecordsError,
   );
+}
+
+/** That something else stands at a path that the settings name, or nothing. */
+function notThere(document: unknown, path: readonly string[], wanted: string): string {
+  const { reached, whole, value } = follow(document, path);
+  return whole
+    ? `${spell(path)} is ${describe(value)}, not ${wanted}`
+    : `there is no ${spell(path)}: ${spell(reached)} is ${describe(value)}`;
 }
 
 function totalOf(
@@ -173,26 +178,15 @@ function totalOf(
   given: readonly string[] | null | undefined,
   refuse: (message: string, hint: string) => EnvelopeError,
 ): Pick<Contract, 'totalPath' | 'relationPath'> {
-  if (given === null) return { totalPath: null, relationPath: null };
-  if (given === undefined) return findTotal(document, recordsPath, refuse);
-  const { reached, whole, value } = follow(document, given);
-  if (whole && parseTotal(value) !== null)
-    return { totalPath: given, relationPath: relationBeside(document, given) };
-  const what = whole
-    ? `${spell(given)} is ${describe(value)}, not a whole number`
-    : `there is no ${spell(given)}: ${spell(reached)} is ${describe(value)}`;
-  throw refuse(
-    what,
-    'total_path has to name a number; "none" says that there is no total to be trusted',
-  );
-}
-
-function findTotal(
-  document: unknown,
-  recordsPath: readonly string[],
-  refuse: (message: string, hint: string) => EnvelopeError,
-): Pick<Contract, 'totalPath' | 'relationPath'> {
-  const candidates = totalCandidates(document, recordsPath);
+  if (given) {
+    if (parseTotal(valueAt(document, given)) !== null)
+      return { totalPath: given, relationPath: relationBeside(document, given) };
+    throw refuse(
+      notThere(document, given, 'a whole number'),
+      'total_path has to name a number; "none" says that there is no total to be trusted',
+    );
+  }
+  const candidates = given === null ? [] : totalCandidates(document, recordsPath);
   const [nearest] = candidates;
   if (nearest === undefined) return { totalPath: null, relationPath: null };
   if (candidates.every(({ total }) => total === nearest.total))

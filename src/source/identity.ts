@@ -2,7 +2,7 @@
 import { isObject, valueAt } from './json.ts';
 
 /** Names of identities, without case and separators, the likeliest first. */
-const NAMES = ['id', 'eventid', 'alertid', 'uuid', 'guid', 'uid', 'recordid', 'docid'];
+const NAMES = 'id eventid alertid uuid guid uid recordid docid'.split(' ');
 
 /**
  * The paths of the fields that are named like an identity, stand in every record and are different in each.
@@ -33,17 +33,9 @@ function named(names: readonly string[], record: unknown, inside: readonly (read
 }
 
 /** Names of the time of an event, without case and separators, the likeliest first. */
-const TIME_NAMES = [
-  'timestamp',
-  'time',
-  'eventtime',
-  'datetime',
-  'date',
-  'occurredat',
-  'createdat',
-  'created',
-  'ts',
-];
+const TIME_NAMES = 'timestamp time eventtime datetime date occurredat createdat created ts'.split(
+  ' ',
+);
 /** ISO 8601 with a time, or a number that counts from 1970 on; daywalk.time_of decides. */
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^(?:\d{10}|\d{13}|\d{16}|\d{19})(?:\.\d+)?$/;
 

@@ -34,6 +34,12 @@ export function valueAt(document: unknown, path: readonly string[]): unknown {
   return whole ? value : undefined;
 }
 
+/** Asks whether a name is one of these words, in any letter case. */
+export function anyOf(...words: readonly string[]): (name: string | undefined) => boolean {
+  const known = new Set(words.join(' ').split(' '));
+  return (name) => name !== undefined && known.has(name.toLowerCase());
+}
+
 /** A path as the settings spell it. */
 export function spell(path: readonly string[]): string {
   return path.length === 0 ? 'the body itself' : path.join('.');

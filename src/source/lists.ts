@@ -1,52 +1,25 @@
 /** Which list of a body holds the records; pure. */
-import { describe, isObject, spell } from './json.ts';
+import { anyOf, describe, isObject, spell } from './json.ts';
 
 /**
- * Names under which a list of records is known. An empty list or null under one of them counts as a list of records,
- * so that no other list is taken for it. Compared without letter case.
+ * Whether a list of records is known under such a name. An empty list or null under one counts as a list of records, so that
+ * no other list is taken for it. `aaData` is of DataTables 1.9, `affected_items` of Wazuh, `content` of Spring Data, `value` of
+ * OData, `result` of ServiceNow, Cloudflare and Zabbix, `resources` of SCIM and CrowdStrike, `member` of API Platform.
  */
-const LIST_NAMES = new Set([
-  'data',
-  'aadata', // DataTables 1.9
-  'hits',
-  'items',
-  'affected_items', // Wazuh
-  'results',
-  'records',
-  'events',
-  'rows',
-  'alerts',
-  'docs',
-  'documents',
-  'entries',
-  'list',
-  'content', // Spring Data
-  'value', // OData
-  'result', // ServiceNow, Cloudflare, Zabbix
-  'resources', // SCIM, CrowdStrike
-  'member', // Hydra: API Platform
-  'hydra:member',
-]);
-/** Names under which a list is about the records or the answer; never taken unless the settings say so. */
-const SIDE_NAMES = new Set([
-  'aggregations',
-  'columns',
-  'errors',
-  'facets',
-  'failed_items',
-  'failures',
-  'fields',
-  'filters',
-  'included', // JSON:API
-  'links', // Laravel
-  'mapping', // Hydra: what may be searched for
-  'hydra:mapping',
-  '_links',
-  'messages',
-  'notices',
-  'sort',
-  'warnings',
-]);
+const isListName = anyOf(
+  'data aadata hits items affected_items results records events rows alerts docs documents entries list',
+  'content value result resources member hydra:member',
+);
+/**
+ * Whether a list under such a name is about the records or the answer, and never taken unless the settings say so. `included` is
+ * of JSON:API, `links` of Laravel, and `mapping` tells in Hydra what may be searched for.
+ */
+const isSideName = anyOf(
+  'aggregations columns errors facets failed_items failures fields filters included links mapping',
+  'hydra:mapping _links messages notices sort warnings',
+);
+/** Where such a list is empty nothing went wrong: on another day it has no records either. */
+const tellsFaults = anyOf('errors failures failed_items warnings');
 /** A list is looked for within so many keys. */
 const DEEPEST = 4;
 /** Deeper lists are still seen, so that a lesser one is not taken for the only one. */
@@ -67,12 +40,12 @@ export function listsIn(document: unknown): readonly ListFound[] {
   // Grows while it is read, so that no recursion depends on the body.
   const open: { value: unknown; path: readonly string[] }[] = [{ value: document, path: [] }];
   for (const { value, path } of open) {
-    const named = path.length > 0 && LIST_NAMES.has((path.at(-1) ?? '').toLowerCase());
+    const named = isListName(path.at(-1));
     const kind = kindOf(value, named);
     if (kind !== undefined) found.push({ path, kind, named, told: describe(value) });
     else if (isObject(value) && path.length < DEEPEST_SEEN)
       for (const [name, inner] of Object.entries(value))
-        if (typeof inner === 'object' && (inner !== null || LIST_NAMES.has(name.toLowerCase())))
+        if (typeof inner === 'object' && (inner !== null || isListName(name)))
           open.push({ value: inner, path: [...path, name] });
   }
   return found;
@@ -88,15 +61,8 @@ function kindOf(value: unknown, named: boolean): ListFound['kind'] | undefined {
 /** Whether a list may be one of records: it has what is no side matter, or anything under the name of one. */
 export function holdsRecords({ kind, named, path }: ListFound): boolean {
   if (kind === 'others') return named;
-  return kind === 'objects' && !isSide(path);
+  return kind === 'objects' && !isSideName(path.at(-1));
 }
-
-const isSide = (path: readonly string[]): boolean =>
-  SIDE_NAMES.has((path.at(-1) ?? '').toLowerCase());
-
-/** Where it is empty nothing went wrong: on another day it has no records either. */
-const tellsFaults = (path: readonly string[]): boolean =>
-  /^(errors|failures|failed_items|warnings)$/i.test(path.at(-1) ?? '');
 
 /** The choice, or why there is none, as the beginning of a sentence that the lists found end. */
 export type ListChoice = { readonly path: readonly string[] } | { readonly why: string };
@@ -113,15 +79,19 @@ export function chooseList(
   const named = lists.filter((list) => list.named);
   const all = lists.filter(({ kind }) => kind === 'objects');
   // Beside a list under the name of one, another that says that it is something else is not meant.
-  const objects = named.length > 0 ? all.filter(({ path }) => !isSide(path)) : all;
+  const objects = named.length > 0 ? all.filter(({ path }) => !isSideName(path.at(-1))) : all;
   if (objects.length > 1) return { why: 'more than one list of objects' };
   const [only] = objects;
   if (only !== undefined) {
-    if (isSide(only.path)) return { why: 'only a list whose name says that it is not the records' };
+    if (isSideName(only.path.at(-1)))
+      return { why: 'only a list whose name says that it is not the records' };
     if (only.path.length > DEEPEST) return { why: `a list, but deeper than ${DEEPEST} keys` };
     if (named.some((list) => list !== only))
       return { why: 'a list of objects, but another one could be meant' };
-    if (!only.named && lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path)))
+    if (
+      !only.named &&
+      lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path.at(-1)))
+    )
       return { why: 'a list of objects and an empty one, and no name says which is meant' };
     return { path: only.path };
   }
@@ -138,7 +108,7 @@ export function chooseList(
   if (single === undefined) return { why: 'no list' };
   if (lists.length > 1) return { why: 'no list of objects' };
   if (single.kind !== 'empty') return { why: 'a list that does not hold objects only' };
-  if (isSide(single.path) || single.path.length > DEEPEST)
+  if (isSideName(single.path.at(-1)) || single.path.length > DEEPEST)
     return { why: 'no list that could hold the records' };
   return totalBeside(single.path) === 0
     ? { path: single.path }

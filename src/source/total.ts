@@ -1,75 +1,34 @@
 /** Where a body says how many records there are in all; pure. */
-import { isObject, type JsonObject, valueAt } from './json.ts';
+import { anyOf, isObject, type JsonObject, valueAt } from './json.ts';
 
 /**
- * Names that mean the records in all, beyond this page, wherever they are in use; compared without letter case. Pages
- * are no records: `pages`, `total_pages`.
+ * Whether such a name means the records in all, beyond this page, wherever it is in use. Pages are no records: `pages`,
+ * `total_pages`. `totalResults` is of SCIM, `totalElements` of Spring Data, `total_affected_items` of Wazuh, `recordsFiltered`
+ * and `iTotalDisplayRecords` of DataTables, after the filters, `recordsTotal` and `iTotalRecords` before them, `numFound` of
+ * Solr, `@odata.count` of OData 4, `filter_count` of Directus, after the filters.
  */
-const TOTAL_NAMES = new Set([
-  'total',
-  'total_count',
-  'totalcount',
-  'total_records',
-  'totalrecords',
-  'total_results',
-  'totalresults', // SCIM, OpenSearch description documents
-  'total_items',
-  'totalitems',
-  'total_elements',
-  'totalelements', // Spring Data
-  'total_hits',
-  'totalhits',
-  'total_affected_items', // Wazuh
-  'recordsfiltered', // DataTables: after the filters
-  'recordstotal', // DataTables: before the filters, see below
-  'itotaldisplayrecords', // DataTables 1.9: after the filters
-  'itotalrecords', // DataTables 1.9: before the filters
-  'numfound', // Solr
-  '@odata.count', // OData 4: without paging
-  'filter_count', // Directus: after the filters
-  'hydra:totalitems',
-]);
-/** Names that may as well mean this page, an estimate or something else: never taken, but worth a question, and `total_path` may name them. */
-export const POSSIBLE_NAMES = new Set([
-  'count',
-  'size',
-  'length',
-  'n',
-  'num',
-  'hits',
-  'results',
-  'records',
-  'found',
-  'matches',
-  'rowcount',
-  'num_results',
-  'numresults',
-  'result_count',
-  'resultcount',
-  'record_count',
-  'recordcount',
-  'total_rows', // CouchDB: of the whole view
-  'totalrows',
-  'estimatedtotalhits',
-  'nbhits',
-]);
+const isTotalName = anyOf(
+  'total total_count totalcount total_records totalrecords total_results totalresults total_items',
+  'totalitems total_elements totalelements total_hits totalhits total_affected_items recordsfiltered',
+  'recordstotal itotaldisplayrecords itotalrecords numfound @odata.count filter_count hydra:totalitems',
+);
+/**
+ * Whether such a name may as well mean this page, an estimate or something else: never taken, but worth a question, and
+ * `total_path` may name it. `total_rows` counts in CouchDB the whole view.
+ */
+export const mayBeTotalName = anyOf(
+  'count size length n num hits results records found matches rowcount num_results numresults result_count',
+  'resultcount record_count recordcount total_rows totalrows estimatedtotalhits nbhits',
+);
+/** Whether an object of such a name carries what is said about a list; `result_info` is Cloudflare's. */
+const isAboutName = anyOf(
+  'meta _meta metadata page pagination paging pageinfo page_info result_info',
+);
 /** The first is not looked at where the second stands beside it: we filter by time, so the filtered one counts. */
 const OVERRULED: ReadonlyMap<string, string> = new Map([
   ['recordstotal', 'recordsfiltered'],
   ['itotalrecords', 'itotaldisplayrecords'],
   ['total_count', 'filter_count'],
-]);
-/** Objects that carry what is said about a list. */
-const ABOUT_NAMES = new Set([
-  'meta',
-  '_meta',
-  'metadata',
-  'page',
-  'pagination',
-  'paging',
-  'pageinfo',
-  'page_info',
-  'result_info', // Cloudflare
 ]);
 
 /** A place that may hold the total. */
@@ -98,7 +57,7 @@ export function parseTotal(value: unknown): number | null {
 export function totalCandidates(
   document: unknown,
   recordsPath: readonly string[],
-  names: ReadonlySet<string> = TOTAL_NAMES,
+  isName = isTotalName,
 ): readonly TotalCandidate[] {
   const seen = new Set<JsonObject>();
   const found: TotalCandidate[] = [];
@@ -107,7 +66,7 @@ export function totalCandidates(
     for (const place of withWhatIsAbout(valueAt(document, path), path)) {
       if (seen.has(place.object)) continue;
       seen.add(place.object);
-      found.push(...candidatesIn(place.object, place.path, names));
+      found.push(...candidatesIn(place.object, place.path, isName));
     }
   }
   return found;
@@ -123,9 +82,7 @@ function withWhatIsAbout(value: unknown, path: readonly string[]): Place[] {
   if (!isObject(value)) return [];
   const inside = ({ object, path: above }: Place): Place[] =>
     Object.entries(object).flatMap(([name, inner]) =>
-      ABOUT_NAMES.has(name.toLowerCase()) && isObject(inner)
-        ? [{ object: inner, path: [...above, name] }]
-        : [],
+      isAboutName(name) && isObject(inner) ? [{ object: inner, path: [...above, name] }] : [],
     );
   const near = inside({ object: value, path });
   return [{ object: value, path }, ...near, ...near.flatMap(inside)];
@@ -134,9 +91,9 @@ function withWhatIsAbout(value: unknown, path: readonly string[]): Place[] {
 function candidatesIn(
   object: JsonObject,
   path: readonly string[],
-  wanted: ReadonlySet<string>,
+  isName: (name: string) => boolean,
 ): TotalCandidate[] {
-  const names = Object.keys(object).filter((name) => wanted.has(name.toLowerCase()));
+  const names = Object.keys(object).filter(isName);
   const known = new Set(names.map((name) => name.toLowerCase()));
   return names.flatMap((name) => {
     if (known.has(OVERRULED.get(name.toLowerCase()) ?? '')) return [];

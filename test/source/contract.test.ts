@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError, NoRecordsError } from '../../src/errors.ts';
 import { type ContractHints, findContract } from '../../src/source/find-contract.ts';
-import { POSSIBLE_NAMES, parseTotal, totalCandidates } from '../../src/source/total.ts';
+import { mayBeTotalName, parseTotal, totalCandidates } from '../../src/source/total.ts';
 
 const R = [{ id: 1 }, { id: 2 }];
 const look = (value: unknown, hints?: ContractHints) =>
@@ -304,7 +304,7 @@ describe('what may be a total and is not taken', () => {
     [{ items: R, count: 'many', total: 9 }, ['items'], []],
     [R, [], []],
   ])('%j', (body, recordsPath, told) => {
-    const found = totalCandidates(body, recordsPath, POSSIBLE_NAMES);
+    const found = totalCandidates(body, recordsPath, mayBeTotalName);
     expect(found.map(({ path, total }) => `${path.join('.')} ${total}`)).toEqual(told);
   });
 });
