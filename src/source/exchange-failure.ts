@@ -24,13 +24,6 @@ export interface FailurePlace {
   readonly secrets: readonly string[];
 }
 
-/** The other side does not speak TLS at all. */
-const NO_TLS = new Set([
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
-  'ERR_SSL_HTTP_REQUEST',
-]);
-
 /**
  * The error to throw for `error`; the very same one where it is not about the connection.
  * A TransientError's message is only the words ("connection refused by 127.0.0.1:1"): who gives up adds the place.
@@ -39,41 +32,47 @@ export function namedFailure(error: unknown, place: FailurePlace): unknown {
   if (error instanceof DaywalkError || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   const message = excerpt(error.message, place.secrets);
-  const details = { cause: bare(error, message) };
+  const cause = bare(error, message);
   // undici leaves the code of a parser error undefined in many cases, and asserts on a status below 100.
   if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION')
-    return new TransientError(`what ${place.host} answers is not HTTP`, details);
+    return new TransientError(`what ${place.host} answers is not HTTP`, { cause });
   if (code === undefined) return error;
-  if (isBadCertificate(code) || code === 'UND_ERR_PRX_TLS')
-    return new SettingsError(
-      `the certificate of ${place.host} is not trusted: ${message} (${code})`,
-      {
-        hint: 'if the API has a certificate of your own authority, name its file in api.ca_file; also check the host name and the dates',
-        ...details,
-      },
-    );
-  if (NO_TLS.has(code))
-    return new SettingsError(`${place.host} does not speak TLS`, {
-      hint: 'is the port right, and is api.url really https?',
-      ...details,
-    });
-  if (/^ERR_SSL_.*_ALERT_/.test(code))
-    return new SettingsError(`${place.host} refused the TLS handshake (${code})`, {
-      hint: 'it may ask for a client certificate: api.client_cert_file and api.client_key_file',
-      ...details,
-    });
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new EnvelopeError(`${place.asked} answered with headers of more than 16 kB`, details);
-  if (code === 'UND_ERR_INVALID_ARG')
-    return new SettingsError(`the request cannot be made: ${message}`, {
-      hint: 'a proxy that asks for a password (407) takes it from its URL, http://name:password@proxy:3128',
-      ...details,
-    });
-  const words = wordsOf(error, message, code, place);
+    return new EnvelopeError(`${place.asked} answered with headers of more than 16 kB`, { cause });
+  const [wrong, hint] = wrongSettings(code, place.host, message);
+  if (wrong !== undefined) return new SettingsError(wrong, { hint, cause });
+  const words = WORDS[code]?.(place, error, message) ?? wordsOfKind(code, place.host);
   if (words === undefined) return error;
-  const lost = !place.answering && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code);
-  const all = { ...details, hint: HINTS[code] };
-  return lost ? new ConnectionLostError(words, all) : new TransientError(words, all);
+  const details = { hint: HINTS[code], cause };
+  return WORDS[code] === lost && !place.answering
+    ? new ConnectionLostError(words, details)
+    : new TransientError(words, details);
+}
+
+/** What other settings alone can mend, and what to do; nothing for any other code. */
+function wrongSettings(
+  code: string,
+  host: string,
+  message: string,
+): [what?: string, hint?: string] {
+  if (isBadCertificate(code) || code === 'UND_ERR_PRX_TLS')
+    return [
+      `the certificate of ${host} is not trusted: ${message} (${code})`,
+      'if the API has a certificate of your own authority, name its file in api.ca_file; also check the host name and the dates',
+    ];
+  if (/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/.test(code))
+    return [`${host} does not speak TLS`, 'is the port right, and is api.url really https?'];
+  if (/^ERR_SSL_.*_ALERT_/.test(code))
+    return [
+      `${host} refused the TLS handshake (${code})`,
+      'it may ask for a client certificate: api.client_cert_file and api.client_key_file',
+    ];
+  if (code === 'UND_ERR_INVALID_ARG')
+    return [
+      `the request cannot be made: ${message}`,
+      'a proxy that asks for a password (407) takes it from its URL, http://name:password@proxy:3128',
+    ];
+  return [];
 }
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -84,40 +83,32 @@ const HINTS: Readonly<Record<string, string>> = {
   UND_ERR_ABORTED: 'check the proxy, and whether it lets this host through',
 };
 
-/** What happened, to be read after "the last: "; undefined where `code` is none of a connection. */
-function wordsOf(
-  error: Error,
-  message: string,
-  code: string,
-  place: FailurePlace,
-): string | undefined {
-  const { hostname = place.host } = error as { hostname?: string };
-  switch (code) {
-    case 'ECONNREFUSED':
-      return `connection refused by ${addressOf(error) ?? place.host}`;
-    case 'ENOTFOUND':
-      return `no address known for ${hostname}`;
-    case 'EAI_AGAIN':
-      return `no answer from the name server about ${hostname}`;
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return `no connection to ${place.host} within ${place.connectTimeoutMs / 1000} s`;
-    case 'UND_ERR_ABORTED':
-      return `no tunnel to ${place.host}: ${message}`;
-    case 'ECONNRESET':
-    case 'EPIPE':
-    case 'UND_ERR_SOCKET':
-      return place.answering
-        ? `connection to ${place.host} lost in the middle of the answer`
-        : `connection to ${place.host} lost before an answer`;
-    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return `the answer of ${place.host} is shorter or longer than its Content-Length`;
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return `no answer from ${place.host} or the proxy`;
-  }
-  if (/^ERR_(SSL|TLS)_/.test(code)) return `TLS with ${place.host} failed (${code})`;
+type Words = (place: FailurePlace, error: Error & { hostname?: string }, message: string) => string;
+
+const lost: Words = ({ host, answering }) =>
+  `connection to ${host} lost ${answering ? 'in the middle of the answer' : 'before an answer'}`;
+
+/** What happened, by code, to be read after "the last: ". */
+const WORDS: Readonly<Record<string, Words>> = {
+  ECONNREFUSED: ({ host }, error) => `connection refused by ${addressOf(error) ?? host}`,
+  ENOTFOUND: ({ host }, { hostname = host }) => `no address known for ${hostname}`,
+  EAI_AGAIN: ({ host }, { hostname = host }) => `no answer from the name server about ${hostname}`,
+  UND_ERR_CONNECT_TIMEOUT: ({ host, connectTimeoutMs }) =>
+    `no connection to ${host} within ${connectTimeoutMs / 1000} s`,
+  UND_ERR_ABORTED: ({ host }, _, message) => `no tunnel to ${host}: ${message}`,
+  ECONNRESET: lost,
+  EPIPE: lost,
+  UND_ERR_SOCKET: lost,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ({ host }) =>
+    `the answer of ${host} is shorter or longer than its Content-Length`,
+  UND_ERR_HEADERS_TIMEOUT: ({ host }) => `no answer from ${host} or the proxy`,
+};
+
+/** The same for codes that begin alike; undefined where `code` is none of a connection. */
+function wordsOfKind(code: string, host: string): string | undefined {
+  if (/^ERR_(SSL|TLS)_/.test(code)) return `TLS with ${host} failed (${code})`;
   // The names of the operating system (ETIMEDOUT, EHOSTUNREACH, EMFILE …); Node's own programming errors are ERR_….
-  if (/^E(?!RR_)[A-Z0-9_]+$/.test(code)) return `connection to ${place.host} failed (${code})`;
-  return undefined;
+  return /^E(?!RR_)[A-Z0-9_]+$/.test(code) ? `connection to ${host} failed (${code})` : undefined;
 }
 
 /** Address and port of a system error; of the first where several addresses were tried. */
