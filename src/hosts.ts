@@ -1,4 +1,4 @@
-/** The hosts of a database URL, which may name several as libpq takes them: `postgres://user:password@first:5432,second:5433/database`. */
+/** Hosts: which are this machine, and those of a database URL, which may name several as libpq takes them: `postgres://user:password@first:5432,second:5433/database`. */
 
 /** One of them. */
 export interface Host {
@@ -23,3 +23,7 @@ export function hostsOf(url: string): readonly [Host, ...Host[]] {
 export function mustTakeWrites(url: string): boolean {
   return hostsOf(url).length > 1 || /[?&]target_session_attrs=/.test(url);
 }
+
+/** Whether a host, as URLs spell it or without brackets, is this machine. */
+export const isLoopbackHost = (host: string): boolean =>
+  /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);

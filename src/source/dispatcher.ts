@@ -3,7 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { SettingsError } from '../errors.ts';
-import { type Address, isLoopbackHost } from './address.ts';
+import { isLoopbackHost } from '../hosts.ts';
+import type { Address } from './address.ts';
 
 /** PEM text of the TLS settings; all absent: the certificates that Node ships, no client certificate. */
 export interface TlsOptions {

@@ -1,5 +1,5 @@
 /** URLs: of the API, the database and a proxy; what is wrong with one is told without repeating it, for it may hold a password. */
-import { hostsOf } from '../../hosts.ts';
+import { hostsOf, isLoopbackHost } from '../../hosts.ts';
 import { RESOURCES } from '../../model.ts';
 import { Wrong } from '../problems.ts';
 import { MASK, Secret } from './secret.ts';
@@ -25,11 +25,8 @@ export function parseApiUrl(text: string): string | Wrong {
 /** May the key be sent to `url` without being told so? Over https, and to this machine. */
 export function mayCarryKey(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || isThisMachine(hostname);
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
-
-const isThisMachine = (host: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host);
 
 /** A Postgres URL as `pg` takes it, or one with several hosts, each of which `pg` takes. */
 export function parseDatabaseUrl(given: string): Secret | Wrong {
@@ -81,7 +78,7 @@ function verifying(text: string): string {
   const last = (name: string) => searchParams.getAll(name).at(-1);
   const stays = hosts.every(({ url }) => {
     const host = last('host') || decoded(new URL(url).hostname);
-    return host.startsWith('/') || isThisMachine(host);
+    return host.startsWith('/') || isLoopbackHost(host);
   });
   if (!last('sslmode') && !stays)
     return `${text}${text.includes('?') ? '&' : '?'}sslmode=verify-full`;

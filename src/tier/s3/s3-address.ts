@@ -1,7 +1,8 @@
 /** Where a bucket is: the URL of each object, and the connections there. */
 import { isIP } from 'node:net';
 import { ObjectStoreError } from '../../errors.ts';
-import { type Address, isLoopbackHost } from '../../source/address.ts';
+import { isLoopbackHost } from '../../hosts.ts';
+import type { Address } from '../../source/address.ts';
 import { checkKey, isKey } from '../object-store.ts';
 
 /** What the settings say of the place of a bucket. */
