@@ -5,11 +5,12 @@ import { excerpt, holdsSecret } from '../redactor.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { countValues, framed, utf16Of } from './body-scan.ts';
 
-/** An answer's body with what is needed to judge it. */
-export interface WireBody {
-  readonly wire: Buffer;
-  /** The `Content-Encoding` header as it came; several headers are an array. */
-  readonly encoding: string | readonly string[] | undefined;
+/** What a body is judged by. */
+export interface Judging {
+  /** Most bytes after decompression. */
+  readonly limitBytes: number;
+  /** What was asked for, for messages; so in the whole file. */
+  readonly place: string;
   /** What no message may hold. */
   readonly secrets: readonly string[];
 }
@@ -18,7 +19,6 @@ export interface WireBody {
 export interface Collecting {
   /** Most bytes. */
   readonly limitBytes: number;
-  /** What was asked for, for messages; so in the whole file. */
   readonly place: string;
   /** What `Content-Length` says; NaN or too little does no harm. */
   readonly expected: number;
@@ -82,28 +82,23 @@ export async function beginning(chunks: AsyncIterable<Uint8Array>, most: number)
  *   `limitBytes` after decompression; EnvelopeError for a coding that was not asked for, or more than one.
  */
 export async function decodeBody(
-  body: WireBody,
-  limitBytes: number,
-  place: string,
+  wire: Buffer,
+  encoding: string | readonly string[] | undefined,
+  { limitBytes, place, secrets }: Judging,
 ): Promise<Buffer> {
-  const codings = codingsOf(body.encoding);
-  if (codings.length === 0) return body.wire;
-  if (codings.length > 1 || !/^(x-)?gzip$/.test(codings[0] ?? ''))
-    throw new EnvelopeError(
-      `${place} answered with content coding "${excerpt(codings.join(', '), body.secrets, 60)}"; one gzip at most was expected`,
-      { hint: 'set api.gzip to false if a proxy on the way compresses in its own manner' },
-    );
-  return await gunzipStrictly(body.wire, limitBytes, place);
-}
-
-/** The content codings in the order they were applied; `identity` is none. */
-function codingsOf(encoding: WireBody['encoding']): string[] {
-  return [encoding ?? []]
+  // In the order in which they were applied; `identity` is none.
+  const codings = [encoding ?? []]
     .flat()
-    .join(',')
-    .split(',')
+    .flatMap((header) => header.split(','))
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length === 0) return wire;
+  if (codings.length === 1 && /^(x-)?gzip$/.test(codings[0] ?? ''))
+    return await gunzipStrictly(wire, limitBytes, place);
+  throw new EnvelopeError(
+    `${place} answered with content coding "${excerpt(codings.join(', '), secrets, 60)}"; one gzip at most was expected`,
+    { hint: 'set api.gzip to false if a proxy on the way compresses in its own manner' },
+  );
 }
 
 function gunzipStrictly(wire: Buffer, limitBytes: number, place: string): Promise<Buffer> {
@@ -129,6 +124,21 @@ export function tooLarge(place: string, limitBytes: number): TooLargeError {
   });
 }
 
+/**
+ * Refuses the body of a 200 that is no page, or not one to be stored.
+ * @param keys no body may hold one: it would be stored, and read by people who are not to have the key.
+ * @throws EnvelopeError, TooLargeError
+ */
+export function judgeBody(body: Buffer, keys: readonly string[], judging: Judging): void {
+  const { place, secrets, limitBytes } = judging;
+  refuseNonJson(body, secrets, place);
+  if (holdsSecret(body, keys))
+    throw new EnvelopeError(`${place}: the answer holds the API key, so it is not stored`, {
+      hint: 'whoever can read these events can read the key: replace it, and keep it out of what the source collects',
+    });
+  refuseManyValues(body, limitBytes, place);
+}
+
 /** So many bytes of the limit allow one value, or one object or list: Postgres takes up to 0.1 and 0.7 kB to parse one. */
 const BYTES_PER_VALUE = 16;
 const BYTES_PER_CONTAINER = 64;
@@ -141,18 +151,20 @@ export function refuseManyValues(body: Buffer, limitBytes: number, place: string
   // The shortest ones, `[]` and `1,`, have two bytes, so that most bodies need not be counted.
   if (body.length <= 2 * Math.floor(limitBytes / BYTES_PER_CONTAINER)) return;
   const { values, containers } = countValues(body);
-  const refuseMore = (count: number, what: string, bytes: number): void => {
+  const counts = [
+    [containers, 'objects and lists', BYTES_PER_CONTAINER],
+    [values, 'values', BYTES_PER_VALUE],
+  ] as const;
+  for (const [count, what, bytes] of counts) {
     const most = Math.floor(limitBytes / bytes);
-    if (count <= most) return;
-    throw new TooLargeError(
-      `${place} answered with ${count} ${what} in ${body.length} bytes, more than ${most}`,
-      {
-        hint: `ask for fewer records per page (page_length), or raise the limit (body_limit), which allows one for every ${bytes} bytes`,
-      },
-    );
-  };
-  refuseMore(containers, 'objects and lists', BYTES_PER_CONTAINER);
-  refuseMore(values, 'values', BYTES_PER_VALUE);
+    if (count > most)
+      throw new TooLargeError(
+        `${place} answered with ${count} ${what} in ${body.length} bytes, more than ${most}`,
+        {
+          hint: `ask for fewer records per page (page_length), or raise the limit (body_limit), which allows one for every ${bytes} bytes`,
+        },
+      );
+  }
 }
 
 /**
@@ -160,7 +172,7 @@ export function refuseManyValues(body: Buffer, limitBytes: number, place: string
  * is JSON is left to Postgres, which has to parse it anyway.
  * @throws EnvelopeError with a short excerpt.
  */
-export function refuseNonJson(body: Buffer, secrets: readonly string[], place: string): void {
+function refuseNonJson(body: Buffer, secrets: readonly string[], place: string): void {
   // Whether there is JSON behind such a mark is seen where the text is read.
   if (utf16Of(body) !== null) return;
   const hasBom = body.length >= 3 && body.readUIntBE(0, 3) === 0xefbbbf;
@@ -198,17 +210,6 @@ export function emptyAnswer(
   if (status === 204) return { status, body: Buffer.from('null') };
   const value = status === 404 ? framed(body) : undefined;
   return typeof value === 'object' && value !== null ? { status: 404, body } : null;
-}
-
-/**
- * Refuses a body that says the key back: it would be stored, and read by people who are not to have the key.
- * @throws EnvelopeError
- */
-export function refuseKey(body: Buffer, keys: readonly string[], place: string): void {
-  if (!holdsSecret(body, keys)) return;
-  throw new EnvelopeError(`${place}: the answer holds the API key, so it is not stored`, {
-    hint: 'whoever can read these events can read the key: replace it, and keep it out of what the source collects',
-  });
 }
 
 /** White space of RFC 8259. */

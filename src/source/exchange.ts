@@ -1,27 +1,21 @@
 /** One exchange: one request and its answer, all of it within one deadline. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { type Clock, withDeadline } from '../clock.ts';
+import { withDeadline } from '../clock.ts';
 import { TransientError } from '../errors.ts';
+import type { Priority } from '../model.ts';
+import type { Api } from './api.ts';
 import { beginning, type Collected, collect, tooLarge } from './body.ts';
-import type { BodyMemory } from './body-memory.ts';
-import { type FailurePlace, namedFailure } from './exchange-failure.ts';
+import { namedFailure } from './exchange-failure.ts';
+import { pageHeaders } from './request.ts';
 
-export interface ExchangeOptions {
-  readonly dispatcher: Dispatcher;
-  readonly clock: Clock;
-  readonly origin: string;
-  /** Path and query. */
+/** What is asked for, as messages show it. */
+export interface FetchTarget {
   readonly path: string;
-  readonly headers: Record<string, string>;
-  /** Milliseconds for the whole exchange, waiting for a connection included. */
-  readonly timeoutMs: number;
-  /** Most bytes of a body on the wire. */
-  readonly limitBytes: number;
+  readonly url: string;
+  readonly place: string;
   readonly signal: AbortSignal;
-  readonly place: Omit<FailurePlace, 'answering'>;
-  /** Lends the memory of a 200's body. */
-  readonly memory: BodyMemory;
+  readonly priority: Priority;
 }
 
 /** Its body is whole for a 200, and about `ERROR_BODY_BYTES` of anything else. */
@@ -38,20 +32,25 @@ const ERROR_BODY_BYTES = 16_384;
  * @throws what `namedFailure` makes of a failure; TransientError when the time is over; TooLargeError; the reason of
  *   `signal` when it is aborted.
  */
-export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
-  const { dispatcher, clock, origin, path, headers, timeoutMs, limitBytes, signal, place } =
-    options;
+export async function exchange(
+  api: Api,
+  { path, place: asked, signal }: FetchTarget,
+  key: string,
+  dispatcher: Dispatcher,
+): Promise<HttpAnswer> {
+  const { address, memory, credentials } = api;
+  const { clock, gzip, pageTimeoutMs: ms, bodyLimitBytes: limitBytes } = api.options;
   let answering = false;
   let bytes = 0;
-  const late = (): TransientError => lateBy(timeoutMs, answering, bytes);
+  const late = (): TransientError => lateBy(ms, answering, bytes);
   try {
     // undici notices an abort by itself only once it has a connection.
-    return await withDeadline({ clock, ms: timeoutMs, signal, late }, async (stop) => {
+    return await withDeadline({ clock, ms, signal, late }, async (stop) => {
       const response = await dispatcher.request({
-        origin,
+        origin: address.origin,
         path,
         method: 'GET',
-        headers,
+        headers: pageHeaders(key, gzip),
         signal: stop,
       });
       answering = true;
@@ -63,13 +62,13 @@ export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
       const expected = Number(answered['content-length']);
       if (expected > limitBytes) {
         body.on('error', () => {}).destroy();
-        throw tooLarge(place.asked, limitBytes);
+        throw tooLarge(asked, limitBytes);
       }
       const collected = await collect(body, {
         limitBytes,
         expected,
-        place: place.asked,
-        memory: options.memory,
+        place: asked,
+        memory,
         onBytes: (total) => {
           bytes = total;
         },
@@ -78,6 +77,8 @@ export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
     });
   } catch (error) {
     signal.throwIfAborted();
+    const { connectTimeoutMs } = api.options;
+    const place = { asked, host: address.host, connectTimeoutMs, secrets: credentials.secrets() };
     throw namedFailure(error, { ...place, answering });
   }
 }

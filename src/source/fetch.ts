@@ -4,7 +4,9 @@ import type { Dispatcher } from 'undici';
 import { letOthersGo } from '../clock.ts';
 import { RefusedError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
-import { askOnce, type Body, FetchSpent, type FetchTarget, type Shared } from './ask.ts';
+import type { Api } from './api.ts';
+import { askOnce, type Body, FetchSpent } from './ask.ts';
+import type { FetchTarget } from './exchange.ts';
 import { ConnectionLostError } from './exchange-failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
@@ -33,25 +35,26 @@ const AWAY_MS = 15_000;
 
 /** As `Source.fetchPage`. */
 export async function fetchPage(
-  shared: Shared,
+  api: Api,
   request: PageRequest,
   { signal, onRetry, patienceMs, priority = { purpose: 'scheduled' } }: FetchOptions,
 ): Promise<Page> {
-  const { clock, policy } = shared;
-  const url = `${shared.address.shown}/api/${request.resource}`;
+  const { policy } = api;
+  const { clock, watch } = api.options;
+  const url = `${api.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
-  const path = pageTarget(shared.address.prefix, request);
+  const path = pageTarget(api.address.prefix, request);
   const asked = { path, url, place, signal, priority };
   const spent = new FetchSpent();
-  const answered = await untilItSucceeds(() => attempt(shared, asked, spent), {
+  const answered = await untilItSucceeds(() => attempt(api, asked, spent), {
     policy: { ...policy, timeMs: patienceMs ?? policy.timeMs },
     clock,
     signal,
     place,
     spent,
     onRetry: async (notice) => {
-      shared.watch?.retried(notice.waitMs);
-      tellAway(shared, notice);
+      watch?.retried(notice.waitMs);
+      tellAway(api, notice);
       await onRetry?.(notice);
     },
   });
@@ -70,25 +73,22 @@ export async function fetchPage(
  * One counted attempt. Two things are tried once more at once, and once for each page: a connection that was lost
  * before an answer (a kept one may have been closed just then), and a key that was refused, if there is another now.
  */
-async function attempt(shared: Shared, asked: FetchTarget, spent: FetchSpent): Promise<Body> {
+async function attempt(api: Api, asked: FetchTarget, spent: FetchSpent): Promise<Body> {
   let fresh: Dispatcher | undefined;
   try {
     for (;;) {
-      const permit = await shared.limiter.acquire(asked.priority, asked.signal);
-      const key = shared.credentials.current();
-      const mayBeKept = shared.everAnswered;
+      const permit = await api.limiter.acquire(asked.priority, asked.signal);
+      const key = api.credentials.current();
+      const mayBeKept = api.everAnswered;
       try {
-        refuseAsBefore(shared, key);
+        refuseAsBefore(api, key);
         spent.requests++;
-        return await askOnce(shared, asked, key, fresh ?? shared.dispatcher, permit, spent);
+        return await askOnce(api, asked, key, fresh ?? api.dispatcher, permit, spent);
       } catch (error) {
         if (error instanceof ConnectionLostError && mayBeKept && !spent.freshConnection) {
           spent.freshConnection = true;
-          fresh = shared.freshDispatcher();
-        } else if (
-          error instanceof RefusedError &&
-          (await isKeyRenewed(shared, key, error, spent))
-        ) {
+          fresh = api.freshDispatcher();
+        } else if (error instanceof RefusedError && (await isKeyRenewed(api, key, error, spent))) {
           spent.freshKey = true;
         } else throw error;
       } finally {
@@ -102,26 +102,27 @@ async function attempt(shared: Shared, asked: FetchTarget, spent: FetchSpent): P
 }
 
 /** Right after a key was refused everyone is, without a request: others stood in line, and a lock-out may follow. */
-function refuseAsBefore({ refusal, clock }: Shared, key: string): void {
-  if (refusal?.key === key && clock.monotonic() - refusal.at < REFUSED_MS) throw refusal.error;
+function refuseAsBefore({ refusal, options }: Api, key: string): void {
+  if (refusal?.key === key && options.clock.monotonic() - refusal.at < REFUSED_MS)
+    throw refusal.error;
 }
 
 /** Whether there is another key after this refusal, once for each page; where there is none, it holds for all in line. */
 async function isKeyRenewed(
-  shared: Shared,
+  api: Api,
   key: string,
   error: RefusedError,
   spent: FetchSpent,
 ): Promise<boolean> {
-  const renewed = error.status === 401 && !spent.freshKey && (await shared.credentials.renew(key));
+  const renewed = error.status === 401 && !spent.freshKey && (await api.credentials.renew(key));
   // Who was refused without a request makes that no younger.
-  if (!renewed && shared.refusal?.error !== error)
-    shared.refusal = { key, at: shared.clock.monotonic(), error };
+  if (!renewed && api.refusal?.error !== error)
+    api.refusal = { key, at: api.options.clock.monotonic(), error };
   return renewed;
 }
 
 /** Tells that the API is away, now and then. */
-function tellAway({ clock, away, onAway }: Shared, { leftMs }: RetryNotice): void {
+function tellAway({ away, options: { clock, onAway } }: Api, { leftMs }: RetryNotice): void {
   const now = clock.monotonic();
   if (away === null || now - Math.max(away.since, away.toldAt) < AWAY_MS) return;
   away.toldAt = now;

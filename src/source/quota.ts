@@ -1,5 +1,5 @@
 /** Quotas: what the headers of an answer say about how many requests are left, read with distrust; pure. */
-import { httpDateMs } from './http-date.ts';
+import { httpDateMs } from './retry.ts';
 
 /** How many requests are left, and for how long. */
 export interface Quota {
@@ -64,7 +64,7 @@ function parameter(text: string, name: string): number | null {
 /** Seconds from now, seconds or milliseconds since 1970, or a date; as milliseconds from now. */
 function spanMs(value: string, nowMs: number): number | null {
   if (!/^\d+(\.\d+)?$/.test(value)) {
-    const at = httpDateMs(value, nowMs);
+    const at = httpDateMs(value);
     return at === undefined ? null : at - nowMs;
   }
   const number = Number(value);

@@ -1,34 +1,32 @@
 /** The request for a page, to the byte, as docs/api-contract.md has it; pure. */
-import type { PageRequest } from '../model.ts';
+import { FILTER_NAMES, type PageRequest } from '../model.ts';
+
+/** The parameters in the contract's order: the page stands before the filters, the window behind the third of them. */
+const PARAMETERS = [
+  'start',
+  'length',
+  ...FILTER_NAMES.slice(0, 3),
+  'fromDate',
+  'toDate',
+  ...FILTER_NAMES.slice(3),
+] as const;
 
 /**
- * The request target of a page: path and query, with all eighteen parameters in the contract's order.
+ * The request target of a page: path and query, with all eighteen parameters, empty where they are not set.
  * @param prefix the path of the base URL, without a slash at its end.
  */
 export function pageTarget(prefix: string, request: PageRequest): string {
-  const { filters } = request;
-  const parameters: readonly (readonly [string, string])[] = [
-    ['start', String(request.start)],
-    ['length', String(request.length)],
-    ['search', filters.search ?? ''],
-    ['agent', filters.agent ?? ''],
-    ['rule_level', filters.rule_level ?? ''],
-    ['fromDate', request.from],
-    ['toDate', request.to],
-    ['filters', filters.filters ?? ''],
-    ['manager', filters.manager ?? ''],
-    ['manager_tags', filters.manager_tags ?? ''],
-    ['rule_mitre_technique', filters.rule_mitre_technique ?? ''],
-    ['rule_mitre_tactic', filters.rule_mitre_tactic ?? ''],
-    ['rule_level_from', filters.rule_level_from ?? ''],
-    ['rule_level_to', filters.rule_level_to ?? ''],
-    ['organization', filters.organization ?? ''],
-    ['agent_tags', filters.agent_tags ?? ''],
-    ['hideread', filters.hideread ?? '0'],
-    ['detection_type', filters.detection_type ?? ''],
-  ];
-  const query = parameters.map(([name, value]) => `${name}=${percentEncode(value)}`).join('&');
-  return `${prefix}/api/${request.resource}?${query}`;
+  const { resource, filters, start, length, from, to } = request;
+  const values: Partial<Record<(typeof PARAMETERS)[number], string>> = {
+    hideread: '0',
+    ...filters,
+    start: String(start),
+    length: String(length),
+    fromDate: from,
+    toDate: to,
+  };
+  const query = PARAMETERS.map((name) => `${name}=${percentEncode(values[name] ?? '')}`).join('&');
+  return `${prefix}/api/${resource}?${query}`;
 }
 
 /**

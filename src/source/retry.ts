@@ -1,7 +1,6 @@
 /** Repeats an attempt while its failure may pass by itself: patience is a time, and the pauses that the API names come on top. */
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
-import { httpDateMs } from './http-date.ts';
 
 /** The bounds of trying; milliseconds. */
 export interface RetryPolicy {
@@ -132,6 +131,17 @@ export function parseRetryAfter(
   limitMs: number,
 ): number | undefined {
   const value = text?.trim() ?? '';
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : (httpDateMs(value, nowMs) ?? 0) - nowMs;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : (httpDateMs(value) ?? 0) - nowMs;
   return ms > 0 ? Math.min(ms, limitMs) : undefined;
+}
+
+/**
+ * Reads an HTTP-date as servers have to send it (RFC 9110 5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`, whatever the weekday;
+ * `Date.parse` takes almost anything for a date.
+ * @returns milliseconds since the epoch; undefined where `text` is none.
+ */
+export function httpDateMs(text: string): number | undefined {
+  const ms = Date.parse(text);
+  const isDate = !Number.isNaN(ms) && new Date(ms).toUTCString().slice(4) === text.slice(4);
+  return isDate ? ms : undefined;
 }

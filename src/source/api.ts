@@ -1,0 +1,117 @@
+/** The API as all requests of one source know it: how it is asked, and what one request leaves to the next. */
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { RefusedError } from '../errors.ts';
+import { openRedactor, type Redactor } from '../redactor.ts';
+import { type Address, parseBase } from './address.ts';
+import { BodyMemory } from './body-memory.ts';
+import { type Credentials, openCredentials } from './credentials.ts';
+import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher.ts';
+import { Limiter, type LimiterState } from './limiter.ts';
+import type { RetryPolicy } from './retry.ts';
+import type { Budget } from './slots.ts';
+
+/** The range of the first wait and the first pause, and the widest of both: no settings, and given by tests alone. */
+const RETRY_BASE_MS = 1_000;
+const RETRY_CAP_MS = 15_000;
+
+/** Watches the requests of a source, for those who count them. Told as it happens; what it does must not throw. */
+export interface SourceWatch {
+  /** A request has ended: with an answer of this status, or without one. */
+  answered(status: number | 'none', durationMs: number): void;
+  /** A page is asked for again, after this wait. */
+  retried(waitMs: number): void;
+  /** The source asked everyone to wait; 0: it did not say how long. */
+  refused(ms: number): void;
+}
+
+/** The API does not answer, or only with 5xx. */
+export interface Away {
+  readonly awayMs: number;
+  /** When the page that failed last is given up; milliseconds since the epoch. */
+  readonly until: number;
+}
+
+export interface SourceOptions {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly clock: Clock;
+  /** Most bytes of a body, before decompression and after; its values are bounded by it too. */
+  readonly bodyLimitBytes: number;
+  /** Reads the key again after a 401; undefined: there is none any more. */
+  readonly refreshKey?: () => Promise<string | undefined>;
+  /** Is told of every key and password; absent: one of its own. */
+  readonly redactor?: Redactor;
+  readonly tls?: TlsOptions;
+  readonly proxy?: ProxyOptions;
+  /** Plain HTTP to hosts other than this machine. */
+  readonly allowHttp: boolean;
+  /** Whether to ask for compressed answers. */
+  readonly gzip: boolean;
+  /** Most requests under way at a time, each on a connection of its own; further ones wait for their turn. */
+  readonly connections: number;
+  /** Requests a second that are never exceeded, as several share them. */
+  readonly budget?: Budget;
+  readonly connectTimeoutMs: number;
+  /** The whole of one attempt: waiting for a connection, headers and body. */
+  readonly pageTimeoutMs: number;
+  /** How long a page is tried, without pauses that the API names. */
+  readonly retryTimeMs: number;
+  /** A longer pause that the API names is taken for this; and so long all of them may be for one page. */
+  readonly retryAfterLimitMs: number;
+  readonly retryBaseMs?: number;
+  readonly retryCapMs?: number;
+  /** Told when the limiter's state may have changed. */
+  readonly onLimits?: (state: LimiterState) => void;
+  /** Told each 15 s or so as long as the API is away. */
+  readonly onAway?: (away: Away) => void;
+  readonly watch?: SourceWatch;
+}
+
+export interface Api {
+  readonly options: SourceOptions;
+  readonly policy: RetryPolicy;
+  readonly address: Address;
+  readonly credentials: Credentials;
+  readonly limiter: Limiter;
+  readonly memory: BodyMemory;
+  readonly dispatcher: Dispatcher;
+  /** A dispatcher that has no connection yet. */
+  readonly freshDispatcher: () => Dispatcher;
+  /** The last refusal of a key: whoever asks right after it would only be refused too. */
+  refusal: { readonly key: string; readonly at: number; readonly error: RefusedError } | null;
+  /** Whether an answer ever came, so that a connection may be a kept one. */
+  everAnswered: boolean;
+  /** When the first request went that failed since the last answer, and when that was told last; null: the API is there. */
+  away: { readonly since: number; toldAt: number } | null;
+}
+
+/** No connection is made yet. */
+export function openConnections(options: SourceOptions): Api {
+  const { tls = {}, proxy = {}, clock, connections, connectTimeoutMs, budget } = options;
+  const { retryBaseMs = RETRY_BASE_MS, retryCapMs = RETRY_CAP_MS } = options;
+  const { redactor = openRedactor(), retryTimeMs, retryAfterLimitMs, onLimits } = options;
+  const address = parseBase(options.baseUrl, options.allowHttp);
+  const connect = (count: number): Dispatcher =>
+    openDispatcher({ address, tls, proxy, connections: count, connectTimeoutMs });
+  return {
+    options,
+    policy: { timeMs: retryTimeMs, baseMs: retryBaseMs, capMs: retryCapMs, retryAfterLimitMs },
+    address,
+    credentials: openCredentials(options.key, options.refreshKey, redactor),
+    limiter: new Limiter({
+      clock,
+      most: connections,
+      pauseMs: retryBaseMs,
+      longestPauseMs: retryCapMs,
+      budget,
+      onChange: onLimits,
+    }),
+    memory: new BodyMemory(),
+    dispatcher: connect(connections),
+    freshDispatcher: () => connect(1),
+    refusal: null,
+    everAnswered: false,
+    away: null,
+  };
+}
