@@ -2,7 +2,7 @@
 
 import type { Origin, Raw } from './origin.ts';
 import { Problems, Wrong } from './problems.ts';
-import type { ReadFile } from './small-files.ts';
+import { type ReadFile, textOf } from './small-files.ts';
 import { SETTINGS, type SettingKey } from './table/table.ts';
 import { Secret } from './values/secret.ts';
 import { passwordsIn } from './values/url.ts';
@@ -17,9 +17,10 @@ export class Reading {
   /** Where the parts of the file come from that are no rows of the table, by name: `streams.audit.filters.rule_level`. */
   readonly origins = new Map<string, Origin>();
   readonly problems = new Problems();
-  readonly readFile: ReadFile;
+  /** The text of a file, or what is wrong with it. */
+  readonly textOf: (path: string) => string | Wrong;
   constructor(readFile: ReadFile) {
-    this.readFile = readFile;
+    this.textOf = (path) => textOf(path, readFile);
   }
 
   /** Reads what the next place says of a setting, if it says anything; places are given in the order of their rank. */
@@ -34,6 +35,11 @@ export class Reading {
     if (this.raws.has(key)) return;
     this.raws.set(key, raw);
     if (!(value instanceof Wrong)) this.values.set(key, value);
+  }
+
+  /** Tells what is wrong with a setting as it is, at the place that decided. */
+  wrong(key: SettingKey, what: string): void {
+    this.problems.add(this.raws.get(key)?.place ?? SETTINGS[key].name, what);
   }
 
   /** Forgets a setting that another one makes void. */

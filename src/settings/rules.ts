@@ -1,13 +1,12 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
 import { shownWord, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
-import { textOf } from './small-files.ts';
 import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
 import { mayCarryKey } from './values/url.ts';
 
 /** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */
 export function readSecrets(reading: Reading): void {
-  const { raws, values, problems, readFile } = reading;
+  const { raws, values } = reading;
   for (const [key, fileKey] of SECRET_FILES) {
     const given = raws.get(key);
     const file = raws.get(fileKey);
@@ -15,19 +14,16 @@ export function readSecrets(reading: Reading): void {
     const { source, place } = file.origin;
     if (given !== undefined) {
       if (given.origin.source === source)
-        problems.add(
-          file.place,
-          `set together with ${SETTINGS[key].env[0]}; remove one of the two`,
-        );
+        reading.wrong(fileKey, `set together with ${SETTINGS[key].env[0]}; remove one of the two`);
       reading.drop(fileKey);
       continue;
     }
     const path = values.get(fileKey);
     if (typeof path !== 'string') continue;
-    const found = textOf(path, readFile);
+    const found = reading.textOf(path);
     const text = found instanceof Wrong ? found : found.replace(/\r?\n$/, '');
-    if (text instanceof Wrong) problems.add(file.place, `${shownWord(path)} ${text.why}`);
-    else if (text === '') problems.add(file.place, `${shownWord(path)} is empty`);
+    if (text instanceof Wrong) reading.wrong(fileKey, `${shownWord(path)} ${text.why}`);
+    else if (text === '') reading.wrong(fileKey, `${shownWord(path)} is empty`);
     else {
       const origin = { source, place: `${shownWord(path)} (${place})` };
       reading.take(key, { ...file, text, origin, place: origin.place });
@@ -40,103 +36,104 @@ export function readSecrets(reading: Reading): void {
  * the flag `--embedded`, neither is guessed at.
  */
 export function chooseDatabase(reading: Reading): void {
-  const { raws, values, problems } = reading;
+  const { raws, values } = reading;
   const embedded = raws.get('embedded');
   const url = raws.get('databaseUrl') ?? raws.get('databaseUrlFile');
   if (url === undefined || embedded === undefined || !values.get('embedded')) return;
   const { source } = embedded.origin;
   if (source === 'flag' || source === url.origin.source)
-    problems.add(embedded.place, `${url.place} names a database, too; remove one of the two`);
+    reading.wrong('embedded', `${url.place} names a database, too; remove one of the two`);
   else if (source === 'file') reading.drop('embedded');
   else for (const key of ['databaseUrl', 'databaseUrlFile'] as const) reading.drop(key);
 }
 
+const CERTIFICATE = /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/;
 const PEM: readonly (readonly [SettingKey, RegExp, string])[] = [
-  ['apiCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
-  ['tierCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
-  ['apiClientCertFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
+  ['apiCaFile', CERTIFICATE, 'certificate'],
+  ['tierCaFile', CERTIFICATE, 'certificate'],
+  ['apiClientCertFile', CERTIFICATE, 'certificate'],
   ['apiClientKeyFile', /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/, 'private key'],
 ];
 
 /** Looks into the certificate files, because TLS would only fail at the first request, and darkly. */
-export function checkPem({ raws, values, problems, readFile }: Reading): void {
+export function checkPem(reading: Reading): void {
   for (const [key, expected, what] of PEM) {
-    const path = values.get(key);
+    const path = reading.values.get(key);
     if (typeof path !== 'string') continue;
-    const place = raws.get(key)?.place ?? key;
-    const text = textOf(path, readFile);
-    if (text instanceof Wrong) problems.add(place, `${shownWord(path)} ${text.why}`);
+    const text = reading.textOf(path);
+    if (text instanceof Wrong) reading.wrong(key, `${shownWord(path)} ${text.why}`);
     else if (/BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED/.test(text))
-      problems.add(place, `${shownWord(path)} asks for a passphrase; store the key without one`);
+      reading.wrong(key, `${shownWord(path)} asks for a passphrase; store the key without one`);
     else if (!expected.test(text))
-      problems.add(place, `${shownWord(path)} holds no ${what} in PEM form`);
+      reading.wrong(key, `${shownWord(path)} holds no ${what} in PEM form`);
   }
 }
+
+/** The first is nothing without the second. */
+const NEEDS: readonly (readonly [SettingKey, SettingKey])[] = [
+  ['apiClientCertFile', 'apiClientKeyFile'],
+  ['apiClientKeyFile', 'apiClientCertFile'],
+  ['tierAfter', 'tierUrl'],
+];
 
 /** Checks settings against each other. */
 export function checkTogether(reading: Reading): void {
-  const { raws, problems } = reading;
+  const { raws, values } = reading;
   checkEncrypted(reading, 'apiUrl', 'apiAllowHttp', 'the key');
-  const [cert, key] = [raws.get('apiClientCertFile'), raws.get('apiClientKeyFile')];
-  if (cert && !key) problems.add(cert.place, 'api.client_key_file is not set; set both or none');
-  if (key && !cert) problems.add(key.place, 'api.client_cert_file is not set; set both or none');
-  checkTier(reading);
-}
-
-/** A bucket needs its keys, and events go over plain HTTP to nobody who is not named. */
-function checkTier(reading: Reading): void {
-  const { raws, values, problems } = reading;
-  const place = raws.get('tierUrl')?.place;
-  if (place === undefined) {
-    const after = raws.get('tierAfter');
-    if (after) problems.add(after.place, 'tier.url is not set; set both or none');
-    return;
-  }
+  for (const [key, other] of NEEDS)
+    if (raws.has(key) && !raws.has(other))
+      reading.wrong(key, `${SETTINGS[other].name} is not set; set both or none`);
+  if (!raws.has('tierUrl')) return;
   const isBucket = String(values.get('tierUrl')).startsWith('s3://');
   for (const [key, name] of [
     ['tierKey', 'tier.key_file, or DAYWALK_TIER_KEY in the environment'],
     ['tierSecret', 'tier.secret_file, or DAYWALK_TIER_SECRET in the environment'],
   ] as const)
-    if (isBucket && !raws.has(key)) problems.add(place, `a bucket needs its keys: set ${name}`);
+    if (isBucket && !raws.has(key))
+      reading.wrong('tierUrl', `a bucket needs its keys: set ${name}`);
   checkEncrypted(reading, 'tierEndpoint', 'tierAllowHttp', 'events');
 }
 
 /** Whether `what` may go to the URL that `key` sets: unencrypted only where the setting `allow` says so. */
 function checkEncrypted(
-  { raws, values, problems }: Reading,
+  reading: Reading,
   key: 'apiUrl' | 'tierEndpoint',
   allow: 'apiAllowHttp' | 'tierAllowHttp',
   what: string,
 ): void {
-  const url = values.get(key);
-  if (typeof url !== 'string' || mayCarryKey(url) || values.get(allow) !== false) return;
-  problems.add(
-    raws.get(key)?.place ?? SETTINGS[key].name,
-    `${url} would send ${what} unencrypted; use https, or allow it with ${SETTINGS[allow].name}`,
-  );
+  const url = reading.values.get(key);
+  if (typeof url === 'string' && !mayCarryKey(url) && reading.values.get(allow) === false)
+    reading.wrong(
+      key,
+      `${url} would send ${what} unencrypted; use https, or allow it with ${SETTINGS[allow].name}`,
+    );
 }
 
 /** What a verb cannot do without. */
 export type Need = 'api' | 'database';
 
 /** Checks that nothing is missing which the verb needs. */
-export function checkNeeded({ raws, values, problems }: Reading, needs: readonly Need[]): void {
-  const hasDatabase =
-    raws.has('databaseUrl') || raws.has('databaseUrlFile') || values.get('embedded') === true;
-  if (needs.includes('database') && !hasDatabase)
-    problems.add(
-      'database.url',
+export function checkNeeded(reading: Reading, needs: readonly Need[]): void {
+  const { raws, values } = reading;
+  const isMissing = (...keys: readonly SettingKey[]) => !keys.some((key) => raws.has(key));
+  if (
+    needs.includes('database') &&
+    isMissing('databaseUrl', 'databaseUrlFile') &&
+    values.get('embedded') !== true
+  )
+    reading.wrong(
+      'databaseUrl',
       'is not set; give DATABASE_URL or DATABASE_URL_FILE in the environment, or database.url_file in daywalk.yaml; or use an embedded Postgres: --embedded, or database.embedded: yes in daywalk.yaml (`daywalk init --embedded` or `daywalk run --embedded` makes one)',
     );
   if (!needs.includes('api')) return;
-  if (!raws.has('apiUrl'))
-    problems.add(
-      'api.url',
+  if (isMissing('apiUrl'))
+    reading.wrong(
+      'apiUrl',
       'is not set; give --api-url, or DAYWALK_API_URL in the environment, or api.url in daywalk.yaml',
     );
-  if (!raws.has('apiKey') && !raws.has('apiKeyFile'))
-    problems.add(
-      'api.key',
+  if (isMissing('apiKey', 'apiKeyFile'))
+    reading.wrong(
+      'apiKey',
       'is not set; give DAYWALK_API_KEY or DAYWALK_API_KEY_FILE in the environment, or api.key_file in daywalk.yaml',
     );
 }

@@ -49,16 +49,16 @@ export function textOf(path: string, readFile: ReadFile): string | Wrong {
   } catch (error) {
     const code = codeOf(error) ?? 'unknown reason';
     if (code === 'ENOENT') return MISSING;
-    return new Wrong(REASONS.get(code) ?? `cannot be read (${code})`);
+    return new Wrong(REASONS[code] ?? `cannot be read (${code})`);
   }
 }
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOTDIR', 'does not exist: part of its path is a file'],
-  ['EISDIR', 'is a folder, not a file'],
-  ['EACCES', 'may not be read by this user'],
-  ['EPERM', 'may not be read by this user'],
-  ['ELOOP', 'is a link that leads back to itself'],
-  ['ENAMETOOLONG', 'has too long a name'],
-  ['ERR_ENCODING_INVALID_ENCODED_DATA', 'is not UTF-8 text'],
-]);
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'does not exist: part of its path is a file',
+  EISDIR: 'is a folder, not a file',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+  ELOOP: 'is a link that leads back to itself',
+  ENAMETOOLONG: 'has too long a name',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
+};

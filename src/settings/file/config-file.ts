@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
-import { MISSING, textOf } from '../small-files.ts';
+import { MISSING } from '../small-files.ts';
 import { ROWS, type SettingRow } from '../table/table.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { type Part, parseYaml } from './yaml-tree.ts';
@@ -28,14 +28,14 @@ export interface ConfigFile extends Readonly<Partial<Record<PartName, Part>>> {
 
 /** Reads the file that a flag or the environment names, or `daywalk.yaml` if there is one. */
 export function readConfigFile(reading: Reading, cwd: string): ConfigFile {
-  const { raws, values, problems, readFile } = reading;
+  const { raws, values, problems } = reading;
   const named = raws.get('config');
   const path = named ? values.get('config') : resolve(cwd, NAME);
   if (typeof path !== 'string') return { isKnown: false };
   const name = named ? shownWord(named.text.trim()) : NAME;
-  const found = textOf(path, readFile);
+  const found = reading.textOf(path);
   if (found === MISSING && !named) {
-    if (textOf(resolve(cwd, 'daywalk.yml'), readFile) === MISSING) return { isKnown: true };
+    if (reading.textOf(resolve(cwd, 'daywalk.yml')) === MISSING) return { isKnown: true };
     problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
     return { isKnown: false };
   }

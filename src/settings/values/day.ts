@@ -8,11 +8,9 @@ export const EARLIEST: Day = '1970-01-01';
 
 /** `text` as a day, if it is one. */
 export function dayOf(text: string): Day | Wrong {
-  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (!found) return new Wrong('is not a date such as 2024-01-31');
-  const [year, month, day] = found.slice(1).map(Number) as [number, number, number];
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return new Wrong('is not a date such as 2024-01-31');
   try {
-    Temporal.PlainDate.from({ year, month, day }, { overflow: 'reject' });
+    Temporal.PlainDate.from(text);
   } catch {
     return new Wrong('is not a day of the calendar');
   }

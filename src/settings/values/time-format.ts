@@ -2,23 +2,24 @@
 import type { TimeFormat } from '../../model.ts';
 import { Wrong } from '../problems.ts';
 
-/** The parts of a time: how each looks, and where it goes in `YYYY-MM-DDTHH:MI:SS.FTZ`. */
+/** The parts of a time: how each looks, and where it goes in `YYYY-MM-DDTHH:MI:SS.FTZ`, behind what. */
 const PARTS = [
-  { word: 'YYYY', looks: '([0-9]{4})', goes: 'year' },
-  { word: 'Mon', looks: '([A-Za-z]{3})', goes: 'month' },
-  { word: 'MM', looks: '([0-9]{2})', goes: 'month' },
-  { word: 'MI', looks: '([0-9]{2})', goes: 'minute' },
-  { word: 'DD', looks: '([0-9]{2})', goes: 'day' },
-  { word: 'HH', looks: '([0-9]{2})', goes: 'hour' },
-  { word: 'SS', looks: '([0-9]{2})', goes: 'second' },
-  { word: 'TZ', looks: '([Zz]|[+-][0-9]{2}:?[0-9]{2})', goes: 'zone' },
-  { word: 'F', looks: '([0-9]+)', goes: 'fraction' },
+  { word: 'YYYY', looks: '([0-9]{4})', goes: 'year', behind: '' },
+  { word: 'Mon', looks: '([A-Za-z]{3})', goes: 'month', behind: '-' },
+  { word: 'MM', looks: '([0-9]{2})', goes: 'month', behind: '-' },
+  { word: 'DD', looks: '([0-9]{2})', goes: 'day', behind: '-' },
+  { word: 'HH', looks: '([0-9]{2})', goes: 'hour', behind: 'T' },
+  { word: 'MI', looks: '([0-9]{2})', goes: 'minute', behind: ':' },
+  { word: 'SS', looks: '([0-9]{2})', goes: 'second', behind: ':' },
+  { word: 'F', looks: '([0-9]+)', goes: 'fraction', behind: '.' },
+  { word: 'TZ', looks: '([Zz]|[+-][0-9]{2}:?[0-9]{2})', goes: 'zone', behind: '' },
 ] as const;
-type Place = (typeof PARTS)[number]['goes'];
+type Part = (typeof PARTS)[number];
 
 /** Reads a format; every part once, and no time without its date. */
 export function parseTimeFormat(text: string): TimeFormat | Wrong {
-  const at = new Map<Place, number>();
+  const found: Part[] = [];
+  const has = (place: Part['goes']) => found.some(({ goes }) => goes === place);
   let pattern = '';
   for (let rest = text; rest !== ''; ) {
     const part = PARTS.find(({ word }) => rest.startsWith(word));
@@ -32,25 +33,15 @@ export function parseTimeFormat(text: string): TimeFormat | Wrong {
       rest = rest.slice(literal.length);
       continue;
     }
-    if (at.has(part.goes)) return new Wrong(`says the ${part.goes} twice`);
-    at.set(part.goes, at.size + 1);
+    if (has(part.goes)) return new Wrong(`says the ${part.goes} twice`);
+    found.push(part);
     pattern += part.looks;
     rest = rest.slice(part.word.length);
   }
   for (const needed of ['year', 'month', 'day', 'hour', 'minute'] as const)
-    if (!at.has(needed)) return new Wrong(`lacks the ${needed}, such as in YYYY-MM-DD HH:MI:SS`);
-  if (at.has('fraction') && !at.has('second')) return new Wrong('has a fraction without a second');
-  const put = (place: Place, before: string) =>
-    at.has(place) ? `${before}\\${at.get(place)}` : '';
-  const replacement = [
-    put('year', ''),
-    put('month', '-'),
-    put('day', '-'),
-    put('hour', 'T'),
-    put('minute', ':'),
-    put('second', ':'),
-    put('fraction', '.'),
-    put('zone', ''),
-  ].join('');
+    if (!has(needed)) return new Wrong(`lacks the ${needed}, such as in YYYY-MM-DD HH:MI:SS`);
+  if (has('fraction') && !has('second')) return new Wrong('has a fraction without a second');
+  const put = PARTS.filter((part) => found.includes(part));
+  const replacement = put.map((part) => `${part.behind}\\${found.indexOf(part) + 1}`).join('');
   return { text, pattern: `^${pattern}$`, replacement };
 }
