@@ -15,28 +15,26 @@ const PARTS = [
   { word: 'TZ', looks: '([Zz]|[+-][0-9]{2}:?[0-9]{2})', goes: 'zone', behind: '' },
 ] as const;
 type Part = (typeof PARTS)[number];
+const WORDS = new RegExp(`${PARTS.map(({ word }) => word).join('|')}|.`, 'gsu');
 
 /** Reads a format; every part once, and no time without its date. */
 export function parseTimeFormat(text: string): TimeFormat | Wrong {
   const found: Part[] = [];
   const has = (place: Part['goes']) => found.some(({ goes }) => goes === place);
   let pattern = '';
-  for (let rest = text; rest !== ''; ) {
-    const part = PARTS.find(({ word }) => rest.startsWith(word));
+  for (const [word] of text.matchAll(WORDS)) {
+    const part = PARTS.find((one) => one.word === word);
     if (part === undefined) {
-      if (/^[A-Za-z0-9]/.test(rest))
+      if (/[A-Za-z0-9]/.test(word))
         return new Wrong(
-          `holds ${JSON.stringify(rest.charAt(0))}, which is no part of a time; the parts are ${PARTS.map(({ word }) => word).join(', ')}`,
+          `holds "${word}", which is no part of a time; the parts are ${PARTS.map((one) => one.word).join(', ')}`,
         );
-      const [literal = ''] = rest;
-      pattern += literal.replace(/[^ /:,]/u, '\\$&');
-      rest = rest.slice(literal.length);
+      pattern += word.replace(/[^ /:,]/u, '\\$&');
       continue;
     }
     if (has(part.goes)) return new Wrong(`says the ${part.goes} twice`);
     found.push(part);
     pattern += part.looks;
-    rest = rest.slice(part.word.length);
   }
   for (const needed of ['year', 'month', 'day', 'hour', 'minute'] as const)
     if (!has(needed)) return new Wrong(`lacks the ${needed}, such as in YYYY-MM-DD HH:MI:SS`);
