@@ -5,23 +5,11 @@ import type { Page } from '../model.ts';
 import { holdsSecret } from '../redactor.ts';
 import type { Api } from './api.ts';
 import { decodeBody, emptyAnswer, judgeBody } from './body.ts';
-import { exchange, type FetchTarget, type HttpAnswer } from './exchange.ts';
+import { exchange, type HttpAnswer, type PageFetch } from './exchange.ts';
 import type { Permit } from './limiter.ts';
 import { type Quota, quotaOf } from './quota.ts';
-import { httpDateMs, parseRetryAfter, type Spent } from './retry.ts';
+import { httpDateMs, parseRetryAfter } from './retry.ts';
 import { asksForLater, errorOfStatus } from './status-code.ts';
-
-/** What fetching a page has taken so far. */
-export class FetchSpent implements Spent {
-  ms = 0;
-  namedMs = 0;
-  pauseMs: number | null = null;
-  requests = 0;
-  /** When its first request went. */
-  startedAt: number | null = null;
-  freshConnection = false;
-  freshKey = false;
-}
 
 /** A body as a page holds it. */
 export type Body = Pick<Page, 'body' | 'release' | 'status' | 'refused'>;
@@ -29,25 +17,24 @@ export type Body = Pick<Page, 'body' | 'release' | 'status' | 'refused'>;
 /** One request; its body when it is one that may be a page. The limiter learns from it whatever comes. */
 export async function askOnce(
   api: Api,
-  asked: FetchTarget,
+  page: PageFetch,
   key: string,
   dispatcher: Dispatcher,
   permit: Permit,
-  spent: FetchSpent,
 ): Promise<Body> {
-  const { credentials, memory, policy } = api;
+  const { credentials, policy } = api;
   const { clock, bodyLimitBytes, watch } = api.options;
   const startedAt = clock.monotonic();
-  spent.startedAt ??= startedAt;
-  spent.pauseMs = null;
+  page.startedAt ??= startedAt;
+  page.pauseMs = null;
   const ended = (status: number | 'none'): void => {
     const took = clock.monotonic() - startedAt;
-    spent.ms += took;
+    page.ms += took;
     watch?.answered(status, took);
     if (status !== 'none' && status < 500) api.away = null;
     else api.away ??= { since: startedAt, toldAt: startedAt };
   };
-  const answer = await exchange(api, asked, key, dispatcher).catch((error: unknown) => {
+  const answer = await exchange(api, page, key, dispatcher).catch((error: unknown) => {
     if (error instanceof TransientError && error.timedOut) permit.release({ kind: 'late' });
     ended('none');
     throw error;
@@ -58,11 +45,11 @@ export async function askOnce(
   const now = httpDateMs(one(answer.headers.date) ?? '') ?? clock.now();
   const quota = quotaOf(answer.headers, now, policy.retryAfterLimitMs);
   if (answer.status !== 200) {
-    const { error, body } = await errorOf(api, asked, answer, quota, now);
+    const { error, body } = await errorOf(api, page, answer, quota, now);
     if (asksForLater(error)) {
       const { retryAfterMs = null } = error;
       watch?.refused(retryAfterMs ?? 0);
-      spent.pauseMs = permit.release({ kind: 'refused', retryAfterMs, quota });
+      page.pauseMs = permit.release({ kind: 'refused', retryAfterMs, quota });
     }
     // A refused key keeps its place until there is another one, so that nobody goes with the old one meanwhile.
     if (!(error instanceof RefusedError)) permit.release({ kind: 'answered', quota });
@@ -74,24 +61,20 @@ export async function askOnce(
   permit.release({ kind: 'answered', quota });
   const judging = {
     limitBytes: bodyLimitBytes,
-    place: asked.place,
+    place: page.place,
     secrets: credentials.secrets(),
   };
   const body = await decodeBody(answer.wire, answer.headers['content-encoding'], judging);
   judgeBody(body, credentials.keys(), judging);
-  const { lent } = answer;
-  const release = (): void => {
-    if (lent !== null) memory.giveBack(lent);
-  };
-  if (body === answer.wire) return { body, release };
-  release();
+  if (body === answer.wire) return { body, release: answer.giveBack };
+  answer.giveBack();
   return { body };
 }
 
 /** The error of an answer that is not a 200, and its body. */
 async function errorOf(
   { policy, credentials }: Api,
-  { url, place }: FetchTarget,
+  { url, place }: PageFetch,
   { status, headers, wire }: HttpAnswer,
   quota: Quota | null,
   now: number,

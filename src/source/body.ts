@@ -30,8 +30,8 @@ export interface Collecting {
 /** A body as it came on the wire. */
 export interface Collected {
   readonly wire: Buffer;
-  /** The memory that was lent for `wire`; null: none was, or it came to lie elsewhere. */
-  readonly lent: Buffer | null;
+  /** Gives back the memory that was lent for `wire`, where it lies there. */
+  readonly giveBack: () => void;
 }
 
 /**
@@ -54,10 +54,10 @@ export async function collect(
     if (bytes <= known) lent.set(chunk, from);
     else beyond.push(chunk);
   }
+  if (beyond.length === 0)
+    return { wire: lent.subarray(0, bytes), giveBack: () => memory.giveBack(lent) };
   const inPlace = bytes - beyond.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  return beyond.length === 0
-    ? { wire: lent.subarray(0, bytes), lent }
-    : { wire: Buffer.concat([lent.subarray(0, inPlace), ...beyond], bytes), lent: null };
+  return { wire: Buffer.concat([lent.subarray(0, inPlace), ...beyond], bytes), giveBack: () => {} };
 }
 
 /** The first bytes of an error's body, about `most` of them; that it breaks off changes nothing about the error. */

@@ -8,14 +8,21 @@ import type { Api } from './api.ts';
 import { beginning, type Collected, collect, tooLarge } from './body.ts';
 import { namedFailure } from './exchange-failure.ts';
 import { pageHeaders } from './request.ts';
+import type { Spent } from './retry.ts';
 
-/** What is asked for, as messages show it. */
-export interface FetchTarget {
+/** A page that is being fetched: what is asked for, as messages show it, and what that has taken so far. */
+export interface PageFetch extends Spent {
   readonly path: string;
   readonly url: string;
   readonly place: string;
   readonly signal: AbortSignal;
   readonly priority: Priority;
+  requests: number;
+  /** When its first request went. */
+  startedAt: number | null;
+  /** Whether a connection that was lost was replaced already, and a key that was refused. */
+  freshConnection: boolean;
+  freshKey: boolean;
 }
 
 /** Its body is whole for a 200, and about `ERROR_BODY_BYTES` of anything else. */
@@ -34,7 +41,7 @@ const ERROR_BODY_BYTES = 16_384;
  */
 export async function exchange(
   api: Api,
-  { path, place: asked, signal }: FetchTarget,
+  { path, place, signal }: PageFetch,
   key: string,
   dispatcher: Dispatcher,
 ): Promise<HttpAnswer> {
@@ -42,7 +49,16 @@ export async function exchange(
   const { clock, gzip, pageTimeoutMs: ms, bodyLimitBytes: limitBytes } = api.options;
   let answering = false;
   let bytes = 0;
-  const late = (): TransientError => lateBy(ms, answering, bytes);
+  const late = (): TransientError => {
+    const within = `within ${ms / 1000} s`;
+    return new TransientError(
+      answering ? `no complete answer ${within} (${bytes} bytes came)` : `no answer ${within}`,
+      {
+        hint: 'ask for fewer records per page (page_length), or allow more time (page_timeout)',
+        timedOut: true,
+      },
+    );
+  };
   try {
     // undici notices an abort by itself only once it has a connection.
     return await withDeadline({ clock, ms, signal, late }, async (stop) => {
@@ -57,17 +73,17 @@ export async function exchange(
       const { statusCode: status, headers: answered, body } = response;
       if (status !== 200) {
         const wire = await beginning(body, ERROR_BODY_BYTES);
-        return { status, headers: answered, wire, lent: null };
+        return { status, headers: answered, wire, giveBack: () => {} };
       }
       const expected = Number(answered['content-length']);
       if (expected > limitBytes) {
         body.on('error', () => {}).destroy();
-        throw tooLarge(asked, limitBytes);
+        throw tooLarge(place, limitBytes);
       }
       const collected = await collect(body, {
         limitBytes,
         expected,
-        place: asked,
+        place,
         memory,
         onBytes: (total) => {
           bytes = total;
@@ -78,18 +94,8 @@ export async function exchange(
   } catch (error) {
     signal.throwIfAborted();
     const { connectTimeoutMs } = api.options;
-    const place = { asked, host: address.host, connectTimeoutMs, secrets: credentials.secrets() };
-    throw namedFailure(error, { ...place, answering });
+    const secrets = credentials.secrets();
+    const { host } = address;
+    throw namedFailure(error, { asked: place, host, answering, connectTimeoutMs, secrets });
   }
-}
-
-function lateBy(timeoutMs: number, answering: boolean, bytes: number): TransientError {
-  const within = `within ${timeoutMs / 1000} s`;
-  return new TransientError(
-    answering ? `no complete answer ${within} (${bytes} bytes came)` : `no answer ${within}`,
-    {
-      hint: 'ask for fewer records per page (page_length), or allow more time (page_timeout)',
-      timedOut: true,
-    },
-  );
 }

@@ -5,8 +5,8 @@ import { letOthersGo } from '../clock.ts';
 import { RefusedError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
 import type { Api } from './api.ts';
-import { askOnce, type Body, FetchSpent } from './ask.ts';
-import type { FetchTarget } from './exchange.ts';
+import { askOnce, type Body } from './ask.ts';
+import type { PageFetch } from './exchange.ts';
 import { ConnectionLostError } from './exchange-failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
@@ -43,15 +43,26 @@ export async function fetchPage(
   const { clock, watch } = api.options;
   const url = `${api.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
-  const path = pageTarget(api.address.prefix, request);
-  const asked = { path, url, place, signal, priority };
-  const spent = new FetchSpent();
-  const answered = await untilItSucceeds(() => attempt(api, asked, spent), {
+  const page: PageFetch = {
+    path: pageTarget(api.address.prefix, request),
+    url,
+    place,
+    signal,
+    priority,
+    ms: 0,
+    namedMs: 0,
+    pauseMs: null,
+    requests: 0,
+    startedAt: null,
+    freshConnection: false,
+    freshKey: false,
+  };
+  const answered = await untilItSucceeds(() => attempt(api, page), {
     policy: { ...policy, timeMs: patienceMs ?? policy.timeMs },
     clock,
     signal,
     place,
-    spent,
+    spent: page,
     onRetry: async (notice) => {
       watch?.retried(notice.waitMs);
       tellAway(api, notice);
@@ -64,8 +75,8 @@ export async function fetchPage(
     start: request.start,
     length: request.length,
     sha256: createHash('sha256').update(answered.body).digest(),
-    durationMs: clock.monotonic() - (spent.startedAt ?? clock.monotonic()),
-    requests: spent.requests,
+    durationMs: clock.monotonic() - (page.startedAt ?? clock.monotonic()),
+    requests: page.requests,
   };
 }
 
@@ -73,23 +84,23 @@ export async function fetchPage(
  * One counted attempt. Two things are tried once more at once, and once for each page: a connection that was lost
  * before an answer (a kept one may have been closed just then), and a key that was refused, if there is another now.
  */
-async function attempt(api: Api, asked: FetchTarget, spent: FetchSpent): Promise<Body> {
+async function attempt(api: Api, page: PageFetch): Promise<Body> {
   let fresh: Dispatcher | undefined;
   try {
     for (;;) {
-      const permit = await api.limiter.acquire(asked.priority, asked.signal);
+      const permit = await api.limiter.acquire(page.priority, page.signal);
       const key = api.credentials.current();
       const mayBeKept = api.everAnswered;
       try {
         refuseAsBefore(api, key);
-        spent.requests++;
-        return await askOnce(api, asked, key, fresh ?? api.dispatcher, permit, spent);
+        page.requests++;
+        return await askOnce(api, page, key, fresh ?? api.dispatcher, permit);
       } catch (error) {
-        if (error instanceof ConnectionLostError && mayBeKept && !spent.freshConnection) {
-          spent.freshConnection = true;
+        if (error instanceof ConnectionLostError && mayBeKept && !page.freshConnection) {
+          page.freshConnection = true;
           fresh = api.freshDispatcher();
-        } else if (error instanceof RefusedError && (await isKeyRenewed(api, key, error, spent))) {
-          spent.freshKey = true;
+        } else if (error instanceof RefusedError && (await isKeyRenewed(api, page, key, error))) {
+          page.freshKey = true;
         } else throw error;
       } finally {
         // Where an answer came, the limiter has heard of it already.
@@ -110,11 +121,11 @@ function refuseAsBefore({ refusal, options }: Api, key: string): void {
 /** Whether there is another key after this refusal, once for each page; where there is none, it holds for all in line. */
 async function isKeyRenewed(
   api: Api,
+  page: PageFetch,
   key: string,
   error: RefusedError,
-  spent: FetchSpent,
 ): Promise<boolean> {
-  const renewed = error.status === 401 && !spent.freshKey && (await api.credentials.renew(key));
+  const renewed = error.status === 401 && !page.freshKey && (await api.credentials.renew(key));
   // Who was refused without a request makes that no younger.
   if (!renewed && api.refusal?.error !== error)
     api.refusal = { key, at: api.options.clock.monotonic(), error };
@@ -124,7 +135,7 @@ async function isKeyRenewed(
 /** Tells that the API is away, now and then. */
 function tellAway({ away, options: { clock, onAway } }: Api, { leftMs }: RetryNotice): void {
   const now = clock.monotonic();
-  if (away === null || now - Math.max(away.since, away.toldAt) < AWAY_MS) return;
+  if (away === null || now - away.toldAt < AWAY_MS) return;
   away.toldAt = now;
   onAway?.({ awayMs: now - away.since, until: clock.now() + leftMs });
 }

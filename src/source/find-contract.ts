@@ -122,10 +122,10 @@ function findList(document: unknown, refuse: Refuse): readonly string[] {
   const lists = listsIn(document);
   const possible = lists.filter((list) => mayBeRecords(document, list));
   const choice = chooseList(possible, (path) => totalBeside(document, path));
-  if ('path' in choice) return choice.path;
+  if (typeof choice !== 'string') return choice;
   const isOther = possible.length === 0 && lists.length > 0;
   throw refuse(
-    `found ${isOther ? 'only a list beside a total of 0' : choice.why}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
+    `found ${isOther ? 'only a list beside a total of 0' : choice}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
     lists.length === 0 ? NO_LIST : SAY_WHICH,
     possible.some(holdsRecords) ? EnvelopeError : NoRecordsError,
   );

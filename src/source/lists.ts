@@ -29,7 +29,9 @@ const DEEPEST_SEEN = 8;
 export interface ListFound {
   readonly path: readonly string[];
   readonly kind: 'objects' | 'empty' | 'others' | 'null';
+  /** Whether it has the name of a list of records, or of one beside them. */
   readonly named: boolean;
+  readonly side: boolean;
   /** Kind and size, for messages. */
   readonly told: string;
 }
@@ -40,9 +42,9 @@ export function listsIn(document: unknown): readonly ListFound[] {
   // Grows while it is read, so that no recursion depends on the body.
   const open: { value: unknown; path: readonly string[] }[] = [{ value: document, path: [] }];
   for (const { value, path } of open) {
-    const named = isListName(path.at(-1));
+    const [named, side] = [isListName(path.at(-1)), isSideName(path.at(-1))];
     const kind = kindOf(value, named);
-    if (kind !== undefined) found.push({ path, kind, named, told: describe(value) });
+    if (kind !== undefined) found.push({ path, kind, named, side, told: describe(value) });
     else if (isObject(value) && path.length < DEEPEST_SEEN)
       for (const [name, inner] of Object.entries(value))
         if (typeof inner === 'object' && (inner !== null || isListName(name)))
@@ -59,60 +61,51 @@ function kindOf(value: unknown, named: boolean): ListFound['kind'] | undefined {
 }
 
 /** Whether a list may be one of records: it has what is no side matter, or anything under the name of one. */
-export function holdsRecords({ kind, named, path }: ListFound): boolean {
-  if (kind === 'others') return named;
-  return kind === 'objects' && !isSideName(path.at(-1));
-}
-
-/** The choice, or why there is none, as the beginning of a sentence that the lists found end. */
-export type ListChoice = { readonly path: readonly string[] } | { readonly why: string };
+export const holdsRecords = ({ kind, named, side }: ListFound): boolean =>
+  kind === 'others' ? named : kind === 'objects' && !side;
 
 /**
  * Takes the only list of objects, if no other could be meant on this day or another; or the only empty list under a
  * known name; or the only list at all, empty, beside a total of 0.
  * @param totalBeside the total that goes with a list; null for none.
+ * @returns its path, or why there is none, as the beginning of a sentence that the lists found end.
  */
 export function chooseList(
   lists: readonly ListFound[],
   totalBeside: (path: readonly string[]) => number | null,
-): ListChoice {
+): readonly string[] | string {
+  const tooDeep = `a list, but deeper than ${DEEPEST} keys`;
   const named = lists.filter((list) => list.named);
-  const all = lists.filter(({ kind }) => kind === 'objects');
   // Beside a list under the name of one, another that says that it is something else is not meant.
-  const objects = named.length > 0 ? all.filter(({ path }) => !isSideName(path.at(-1))) : all;
-  if (objects.length > 1) return { why: 'more than one list of objects' };
-  const [only] = objects;
+  const [only, ...more] = lists.filter(
+    ({ kind, side }) => kind === 'objects' && !(side && named.length > 0),
+  );
+  if (more.length > 0) return 'more than one list of objects';
   if (only !== undefined) {
-    if (isSideName(only.path.at(-1)))
-      return { why: 'only a list whose name says that it is not the records' };
-    if (only.path.length > DEEPEST) return { why: `a list, but deeper than ${DEEPEST} keys` };
+    if (only.side) return 'only a list whose name says that it is not the records';
+    if (only.path.length > DEEPEST) return tooDeep;
     if (named.some((list) => list !== only))
-      return { why: 'a list of objects, but another one could be meant' };
-    if (
-      !only.named &&
-      lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path.at(-1)))
-    )
-      return { why: 'a list of objects and an empty one, and no name says which is meant' };
-    return { path: only.path };
+      return 'a list of objects, but another one could be meant';
+    const isOpen = lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path.at(-1)));
+    return !only.named && isOpen
+      ? 'a list of objects and an empty one, and no name says which is meant'
+      : only.path;
   }
   const [known] = named;
   if (known !== undefined) {
-    if (named.length > 1) return { why: 'more than one place for the records' };
-    if (known.kind === 'null') return { why: 'null where the records are expected' };
-    if (known.kind === 'others') return { why: 'a list that does not hold objects only' };
-    return known.path.length > DEEPEST
-      ? { why: `a list, but deeper than ${DEEPEST} keys` }
-      : { path: known.path };
+    if (named.length > 1) return 'more than one place for the records';
+    if (known.kind === 'null') return 'null where the records are expected';
+    if (known.kind === 'others') return 'a list that does not hold objects only';
+    return known.path.length > DEEPEST ? tooDeep : known.path;
   }
   const [single] = lists;
-  if (single === undefined) return { why: 'no list' };
-  if (lists.length > 1) return { why: 'no list of objects' };
-  if (single.kind !== 'empty') return { why: 'a list that does not hold objects only' };
-  if (isSideName(single.path.at(-1)) || single.path.length > DEEPEST)
-    return { why: 'no list that could hold the records' };
+  if (single === undefined) return 'no list';
+  if (lists.length > 1) return 'no list of objects';
+  if (single.kind !== 'empty') return 'a list that does not hold objects only';
+  if (single.side || single.path.length > DEEPEST) return 'no list that could hold the records';
   return totalBeside(single.path) === 0
-    ? { path: single.path }
-    : { why: 'an empty list under an unknown name, and no total of 0 beside it' };
+    ? single.path
+    : 'an empty list under an unknown name, and no total of 0 beside it';
 }
 
 /** The lists for a message: path, kind and size of each. */

@@ -66,7 +66,7 @@ export function totalCandidates(
     for (const place of withWhatIsAbout(valueAt(document, path), path)) {
       if (seen.has(place.object)) continue;
       seen.add(place.object);
-      found.push(...candidatesIn(place.object, place.path, isName));
+      found.push(...candidatesIn(place, isName));
     }
   }
   return found;
@@ -89,16 +89,13 @@ function withWhatIsAbout(value: unknown, path: readonly string[]): Place[] {
 }
 
 function candidatesIn(
-  object: JsonObject,
-  path: readonly string[],
+  { object, path }: Place,
   isName: (name: string) => boolean,
 ): TotalCandidate[] {
   const names = Object.keys(object).filter(isName);
   const known = new Set(names.map((name) => name.toLowerCase()));
-  return names.flatMap((name) => {
-    if (known.has(OVERRULED.get(name.toLowerCase()) ?? '')) return [];
-    return totalAt(object[name], [...path, name]) ?? [];
-  });
+  const counts = names.filter((name) => !known.has(OVERRULED.get(name.toLowerCase()) ?? ''));
+  return counts.flatMap((name) => totalAt(object[name], [...path, name]) ?? []);
 }
 
 /** A number, or Elasticsearch's `{ value, relation }`. */
