@@ -23,30 +23,20 @@ export interface SettingLine {
 
 /** Every setting, in the order of the table, each stream after the streams, the record tables at the end. */
 export function describeSettings(settings: Settings): SettingLine[] {
-  const settled = ROWS.flatMap((row) => {
-    const line = lineOf(row.name, textOf(row, settings), row.unset, settings);
-    if (row.key !== 'streams') return line;
-    const streams = settings.streams.flatMap(streamLines);
-    return [line, ...streams.map(([name, value]) => lineOf(name, value, '', settings))];
+  const rows = ROWS.flatMap((row): [name: string, value: string | null, unset?: string][] => [
+    [row.name, textOf(row, settings), row.unset],
+    ...(row.key === 'streams' ? settings.streams.flatMap(streamLines) : []),
+  ]);
+  return [...rows, ...settings.tables.flatMap(tableLines)].map(([name, value, unset = '']) => {
+    const { source, place } = settings.origins[name] ?? DEFAULT;
+    return { name, value, unset: value === null ? unset : null, source, place };
   });
-  const tables = settings.tables.flatMap(tableLines);
-  return [...settled, ...tables.map(([name, value]) => lineOf(name, value, '', settings))];
 }
 
 function textOf(row: SettingRow, settings: Settings): string | null {
   if (row.key === 'streams') return settings.streams.map((stream) => stream.name).join(', ');
   const value = settings[row.key];
   return value === undefined ? null : formatValue(row.kind, value);
-}
-
-function lineOf(
-  name: string,
-  value: string | null,
-  unset: string,
-  settings: Settings,
-): SettingLine {
-  const { source, place } = settings.origins[name] ?? DEFAULT;
-  return { name, value, unset: value === null ? unset : null, source, place };
 }
 
 /** Every text that must not be shown. */

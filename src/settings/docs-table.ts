@@ -1,5 +1,5 @@
 /** The table of docs/settings.md, made from the table in code. */
-import { ROWS, type SettingRow } from './table/table.ts';
+import { ROWS } from './table/table.ts';
 
 /** Markdown: one table row per setting, in groups; ends without a line break. */
 export function settingsTableMarkdown(): string {
@@ -11,19 +11,15 @@ export function settingsTableMarkdown(): string {
   for (const row of ROWS) {
     if (row.group !== group) lines.push(`| **${row.group}** | | | | |`);
     group = row.group;
+    const cells = [
+      row.inFile ? `\`${row.name}\`` : '',
+      `\`${row.env[0]}\``,
+      row.flag === null ? '' : `\`${row.flag}\``,
+      row.default === null ? row.unset : `\`${row.default}\``,
+      row.description,
+    ];
     // A bar would end the cell.
-    const cells = cellsOf(row).map((cell) => cell.replaceAll('|', '\\|'));
-    lines.push(`| ${cells.join(' | ')} |`);
+    lines.push(`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
   }
   return lines.join('\n');
-}
-
-function cellsOf(row: SettingRow): string[] {
-  return [
-    row.inFile ? `\`${row.name}\`` : '',
-    `\`${row.env[0]}\``,
-    row.flag === null ? '' : `\`${row.flag}\``,
-    row.default === null ? row.unset : `\`${row.default}\``,
-    row.description,
-  ];
 }

@@ -123,6 +123,18 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
   >;
 }
 
+/** The rows of a key, which is nothing but visible ASCII. */
+export const secretKey = <const Key extends string>(
+  row: ReturnType<typeof section>,
+  key: Key,
+  name: string,
+  what: string,
+) =>
+  secretWithFile(row, key, name, what, {
+    kind: { kind: 'apiKey' },
+    description: `T${what.slice(1)}; in the environment or in a file, nowhere else.`,
+  });
+
 /** What stands for a value in help, where that is not called like its kind. */
 const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
   integer: 'n',

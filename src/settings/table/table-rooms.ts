@@ -1,6 +1,6 @@
 /** The settings of the rooms: the served archive, the tier, the status page, the alerts; a part of the table in table.ts. */
 import { AGE, choice, DAY, duration, integer } from './kinds.ts';
-import { secretWithFile, section } from './setting.ts';
+import { secretKey, secretWithFile, section } from './setting.ts';
 
 const archive = section('Archive');
 const tier = section('Tier', { flag: null });
@@ -13,11 +13,7 @@ export const ROOMS = {
     description:
       'Where `serve-archive` listens, as `address:port`; the default is this machine only. It speaks plain HTTP: put TLS in front of it.',
   }),
-  ...secretWithFile(archive, 'archiveKey', 'archive.key', 'the key of the archive', {
-    kind: { kind: 'apiKey' },
-    description:
-      'The key that clients of the archive send as `X-API-Key`; in the environment or in a file, nowhere else.',
-  }),
+  ...secretKey(archive, 'archiveKey', 'archive.key', 'the key that clients send as `X-API-Key`'),
   archiveFields: archive(
     'archive.fields',
     { kind: 'fields' },
@@ -53,19 +49,9 @@ export const ROOMS = {
       'PEM file of the certificate authorities that may sign the certificate of the server.',
     unset: 'those of Node.js',
   }),
-  ...secretWithFile(tier, 'tierKey', 'tier.key', 'the access key', {
-    kind: { kind: 'apiKey' },
-    description: 'The access key of the bucket; in the environment or in a file, nowhere else.',
-  }),
-  ...secretWithFile(tier, 'tierSecret', 'tier.secret', 'the secret key', {
-    kind: { kind: 'apiKey' },
-    description: 'The secret key of the bucket; in the environment or in a file, nowhere else.',
-  }),
-  ...secretWithFile(tier, 'tierSessionToken', 'tier.session_token', 'the session token', {
-    kind: { kind: 'apiKey' },
-    description:
-      'What belongs to keys that are lent for a time (AWS STS); in the environment or in a file, nowhere else.',
-  }),
+  ...secretKey(tier, 'tierKey', 'tier.key', 'the access key of the bucket'),
+  ...secretKey(tier, 'tierSecret', 'tier.secret', 'the secret key of the bucket'),
+  ...secretKey(tier, 'tierSessionToken', 'tier.session_token', 'the token of keys lent by AWS STS'),
   tierAfter: tier('tier.after', AGE, null, {
     description:
       'How long after it closed a day moves by itself, at the end of a run; such as 90d.',

@@ -1,6 +1,6 @@
 /** The one table of every setting; help, validation, `daywalk config` and docs/settings.md come from it. */
 import { AGE, choice, DAY, duration, HOUR, integer, KIB, MIB, MINUTE, SECOND } from './kinds.ts';
-import { type Setting, secretWithFile, section } from './setting.ts';
+import { type Setting, secretKey, secretWithFile, section } from './setting.ts';
 import { ROOMS } from './table-rooms.ts';
 
 const general = section('General');
@@ -25,10 +25,7 @@ export const SETTINGS = {
     description:
       'Base URL of the Event Query API, with its path prefix if it has one; `/api/events` is added to it.',
   }),
-  ...secretWithFile(api, 'apiKey', 'api.key', 'the API key', {
-    kind: { kind: 'apiKey' },
-    description: 'The API key; in the environment or in a file, nowhere else.',
-  }),
+  ...secretKey(api, 'apiKey', 'api.key', 'the API key'),
   apiAllowHttp: api('api.allow_http', { kind: 'boolean' }, 'no', {
     description:
       'Send the key over plain HTTP to another machine too; loopback needs no permission.',
