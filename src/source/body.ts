@@ -15,18 +15,6 @@ export interface Judging {
   readonly secrets: readonly string[];
 }
 
-/** How a body is collected. */
-export interface Collecting {
-  /** Most bytes. */
-  readonly limitBytes: number;
-  readonly place: string;
-  /** What `Content-Length` says; NaN or too little does no harm. */
-  readonly expected: number;
-  readonly onBytes: (bytes: number) => void;
-  /** Lends memory for the body. */
-  readonly memory: BodyMemory;
-}
-
 /** A body as it came on the wire. */
 export interface Collected {
   readonly wire: Buffer;
@@ -36,21 +24,24 @@ export interface Collected {
 
 /**
  * Collects a body. Bytes go to their place as they come, where the length is known before.
- * @throws TooLargeError as soon as more comes; leaving the loop destroys the stream, and with it the connection.
+ * @param known what `Content-Length` says; NaN or too little does no harm.
+ * @param memory lends memory for the body.
+ * @param onBytes told how many have come so far; what it throws leaves the loop, which destroys the stream, and with it the
+ *   connection.
  */
 export async function collect(
   chunks: AsyncIterable<Uint8Array>,
-  { limitBytes, place, expected, onBytes, memory }: Collecting,
+  known: number,
+  memory: BodyMemory,
+  onBytes: (bytes: number) => void,
 ): Promise<Collected> {
-  const known = expected > 0 && expected <= limitBytes ? expected : 0;
-  const lent = memory.take(known);
+  const lent = memory.take(known || 0);
   const beyond: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
     const from = bytes;
     bytes += chunk.byteLength;
     onBytes(bytes);
-    if (bytes > limitBytes) throw tooLarge(place, limitBytes);
     if (bytes <= known) lent.set(chunk, from);
     else beyond.push(chunk);
   }

@@ -75,19 +75,14 @@ export async function exchange(
         const wire = await beginning(body, ERROR_BODY_BYTES);
         return { status, headers: answered, wire, giveBack: () => {} };
       }
-      const expected = Number(answered['content-length']);
-      if (expected > limitBytes) {
+      const known = Number(answered['content-length']);
+      if (known > limitBytes) {
         body.on('error', () => {}).destroy();
         throw tooLarge(place, limitBytes);
       }
-      const collected = await collect(body, {
-        limitBytes,
-        expected,
-        place,
-        memory,
-        onBytes: (total) => {
-          bytes = total;
-        },
+      const collected = await collect(body, known, memory, (total) => {
+        if (total > limitBytes) throw tooLarge(place, limitBytes);
+        bytes = total;
       });
       return { status, headers: answered, ...collected };
     });

@@ -4,16 +4,16 @@ import { EnvelopeError, NoRecordsError } from '../errors.ts';
 import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
 import { framed, frameOf, utf16Of } from './body-scan.ts';
-import { describe, follow, isObject, spell, valueAt } from './json.ts';
+import { describe, follow, isObject, type Path, spell, valueAt } from './json.ts';
 import { chooseList, holdsRecords, type ListFound, listsIn, tellLists } from './lists.ts';
 import { mayBeTotalName, parseTotal, relationBeside, totalCandidates } from './total.ts';
 
 /** What the settings say about the contract; a stream fits. */
 export interface ContractHints {
   /** Absent: found. */
-  readonly recordsPath?: readonly string[] | undefined;
+  readonly recordsPath?: Path | undefined;
   /** Absent: found; null: there is none to be trusted. */
-  readonly totalPath?: readonly string[] | null | undefined;
+  readonly totalPath?: Path | null | undefined;
   /** Texts that no message may hold. */
   readonly secrets?: readonly string[] | undefined;
 }
@@ -58,7 +58,7 @@ export function findContract(body: Buffer, hints: ContractHints = {}): FoundCont
  * The records of a page, for a look at their fields; numbers that JavaScript cannot hold are near enough for that. Of a body
  * that only `jsonb` reads, after its repair, there are none.
  */
-export function recordsIn(body: Buffer, recordsPath: readonly string[]): readonly unknown[] {
+export function recordsIn(body: Buffer, recordsPath: Path): readonly unknown[] {
   try {
     const text = new TextDecoder(utf16Of(body) ?? 'utf-8').decode(body);
     const { value } = follow(JSON.parse(text), recordsPath);
@@ -75,8 +75,8 @@ export function recordsIn(body: Buffer, recordsPath: readonly string[]): readonl
 export function looksLikeTotal(
   body: Buffer,
   shorter: Buffer,
-  recordsPath: readonly string[],
-): { readonly path: readonly string[]; readonly total: number } | null {
+  recordsPath: Path,
+): { readonly path: Path; readonly total: number } | null {
   const [page, short] = [framed(body), framed(shorter)];
   const found = totalCandidates(page, recordsPath, mayBeTotalName).filter(({ path, total }) => {
     return parseTotal(valueAt(short, path)) === total && total >= 2;
@@ -107,7 +107,7 @@ function parse(body: Buffer, secrets: readonly string[], refuse: Refuse): unknow
 }
 
 /** The two shapes that say themselves where the list is, then the only list there is. */
-function findList(document: unknown, refuse: Refuse): readonly string[] {
+function findList(document: unknown, refuse: Refuse): Path {
   if (Array.isArray(document)) return checkList(document, [], refuse);
   if (!isObject(document))
     throw refuse(
@@ -136,23 +136,23 @@ const mayBeRecords = (document: unknown, { kind, named, path }: ListFound): bool
   kind !== 'objects' || named || totalBeside(document, path) !== 0;
 
 /** Elasticsearch's `hits.hits`, and DataTables' `data` beside its counts. */
-function shapePaths(document: Readonly<Record<string, unknown>>): (readonly string[])[] {
+function shapePaths(document: Readonly<Record<string, unknown>>): Path[] {
   const has = (name: string): boolean => Object.hasOwn(document, name);
-  const paths: (readonly string[])[] = [['hits', 'hits']];
+  const paths: Path[] = [['hits', 'hits']];
   if (has('recordsFiltered') || has('recordsTotal')) paths.push(['data']);
   if (has('iTotalDisplayRecords') || has('iTotalRecords')) paths.push(['aaData']);
   return paths;
 }
 
 /** The total that goes with a list, if all that could be it agree. */
-function totalBeside(document: unknown, path: readonly string[]): number | null {
+function totalBeside(document: unknown, path: Path): number | null {
   const [first, ...rest] = totalCandidates(document, path);
   return first !== undefined && rest.every(({ total }) => total === first.total)
     ? first.total
     : null;
 }
 
-function checkList(document: unknown, path: readonly string[], refuse: Refuse): readonly string[] {
+function checkList(document: unknown, path: Path, refuse: Refuse): Path {
   const { whole, value } = follow(document, path);
   if (whole && Array.isArray(value) && value.every(isObject)) return path;
   const lists = listsIn(document);
@@ -165,7 +165,7 @@ function checkList(document: unknown, path: readonly string[], refuse: Refuse): 
 }
 
 /** That something else stands at a path that the settings name, or nothing. */
-function notThere(document: unknown, path: readonly string[], wanted: string): string {
+function notThere(document: unknown, path: Path, wanted: string): string {
   const { reached, whole, value } = follow(document, path);
   return whole
     ? `${spell(path)} is ${describe(value)}, not ${wanted}`
@@ -174,8 +174,8 @@ function notThere(document: unknown, path: readonly string[], wanted: string): s
 
 function totalOf(
   document: unknown,
-  recordsPath: readonly string[],
-  given: readonly string[] | null | undefined,
+  recordsPath: Path,
+  given: Path | null | undefined,
   refuse: (message: string, hint: string) => EnvelopeError,
 ): Pick<Contract, 'totalPath' | 'relationPath'> {
   if (given) {

@@ -1,5 +1,7 @@
 /** A look at parsed JSON: objects, paths into them, and how to name what is there; pure. */
 
+/** Keys from the top of a value to something in it; empty: the value itself. */
+export type Path = readonly string[];
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A JSON object; a list and null are none. */
@@ -10,7 +12,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** How far a path leads, and what is there. */
 export interface Followed {
   /** The keys that were there. */
-  readonly reached: readonly string[];
+  readonly reached: Path;
   /** Whether all were. */
   readonly whole: boolean;
   /** The value at `reached`. */
@@ -18,7 +20,7 @@ export interface Followed {
 }
 
 /** Follows own keys only: a field may be called `constructor`. */
-export function follow(document: unknown, path: readonly string[]): Followed {
+export function follow(document: unknown, path: Path): Followed {
   let value = document;
   for (const [depth, key] of path.entries()) {
     if (!isObject(value) || !Object.hasOwn(value, key))
@@ -29,7 +31,7 @@ export function follow(document: unknown, path: readonly string[]): Followed {
 }
 
 /** The value at the end of a path; undefined where it does not lead that far. */
-export function valueAt(document: unknown, path: readonly string[]): unknown {
+export function valueAt(document: unknown, path: Path): unknown {
   const { whole, value } = follow(document, path);
   return whole ? value : undefined;
 }
@@ -41,7 +43,7 @@ export function anyOf(...words: readonly string[]): (name: string | undefined) =
 }
 
 /** A path as the settings spell it. */
-export function spell(path: readonly string[]): string {
+export function spell(path: Path): string {
   return path.length === 0 ? 'the body itself' : path.join('.');
 }
 

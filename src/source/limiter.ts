@@ -1,7 +1,7 @@
 /** The limiter: one queue, by priority, for all requests of a process; it decides when each goes. */
 import type { Clock } from '../clock.ts';
 import type { Priority } from '../model.ts';
-import { type ComeLater, Pacing, type Sent } from './pacing.ts';
+import { type ComeLater, Pacing, type PacingOptions, type Sent } from './pacing.ts';
 import type { Quota } from './quota.ts';
 import { type Budget, Slots } from './slots.ts';
 
@@ -45,12 +45,10 @@ export interface LimiterState {
   readonly refused: number;
 }
 
-export interface LimiterOptions {
+export interface LimiterOptions extends Omit<PacingOptions, 'spare'> {
   readonly clock: Clock;
   /** Most requests under way at a time. */
   readonly most: number;
-  readonly pauseMs: number;
-  readonly longestPauseMs: number;
   /** Where the setting `rate` is kept; absent: it is not set. */
   readonly budget?: Budget | undefined;
   /** Told after anything that may be worth telling. */

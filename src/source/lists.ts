@@ -1,5 +1,5 @@
 /** Which list of a body holds the records; pure. */
-import { anyOf, describe, isObject, spell } from './json.ts';
+import { anyOf, describe, isObject, type Path, spell } from './json.ts';
 
 /**
  * Whether a list of records is known under such a name. An empty list or null under one counts as a list of records, so that
@@ -27,7 +27,7 @@ const DEEPEST_SEEN = 8;
 
 /** A list, or null where a list is known to stand. */
 export interface ListFound {
-  readonly path: readonly string[];
+  readonly path: Path;
   readonly kind: 'objects' | 'empty' | 'others' | 'null';
   /** Whether it has the name of a list of records, or of one beside them. */
   readonly named: boolean;
@@ -40,7 +40,7 @@ export interface ListFound {
 export function listsIn(document: unknown): readonly ListFound[] {
   const found: ListFound[] = [];
   // Grows while it is read, so that no recursion depends on the body.
-  const open: { value: unknown; path: readonly string[] }[] = [{ value: document, path: [] }];
+  const open: { value: unknown; path: Path }[] = [{ value: document, path: [] }];
   for (const { value, path } of open) {
     const [named, side] = [isListName(path.at(-1)), isSideName(path.at(-1))];
     const kind = kindOf(value, named);
@@ -72,8 +72,8 @@ export const holdsRecords = ({ kind, named, side }: ListFound): boolean =>
  */
 export function chooseList(
   lists: readonly ListFound[],
-  totalBeside: (path: readonly string[]) => number | null,
-): readonly string[] | string {
+  totalBeside: (path: Path) => number | null,
+): Path | string {
   const tooDeep = `a list, but deeper than ${DEEPEST} keys`;
   const named = lists.filter((list) => list.named);
   // Beside a list under the name of one, another that says that it is something else is not meant.

@@ -12,6 +12,15 @@ export interface ErrorAnswer {
   readonly body: Buffer;
 }
 
+/** What was asked for. */
+interface About {
+  /** Scheme, host and path, safe to show. */
+  readonly url: string;
+  /** The same with start and length, for messages. */
+  readonly place: string;
+  readonly secrets: readonly string[];
+}
+
 /** Statuses besides 5xx that may pass by themselves. */
 const TRANSIENT = new Set([408, 425, 429]);
 /** Statuses that ask everyone to come later; a 403 only where it says when. */
@@ -24,19 +33,10 @@ export function asksForLater(error: unknown): error is TransientError {
 
 /**
  * The error that `refusal` means.
- * @param about.url scheme, host and path of what was asked for, safe to show.
- * @param about.place `url` with start and length, for messages.
  * @returns a TransientError, whose message is only the words, for 408, 425, 429, 5xx, and a 403 that names a time, as some
  *   APIs limit rates with it; a RefusedError for 401 and any other 403; a RequestError for everything else, redirects and other 2xx included.
  */
-export function errorOfStatus(
-  refusal: ErrorAnswer,
-  about: {
-    readonly url: string;
-    readonly place: string;
-    readonly secrets: readonly string[];
-  },
-): DaywalkError {
+export function errorOfStatus(refusal: ErrorAnswer, about: About): DaywalkError {
   const { status, retryAfterMs } = refusal;
   const text = excerpt(refusal.body, about.secrets);
   const said = text === '' ? `answered ${status}` : `answered ${status}: "${text}"`;
@@ -47,20 +47,18 @@ export function errorOfStatus(
     return new RefusedError(status, `${about.place} ${said}`, {
       hint: status === 403 ? `${REFUSED}; ${leaveOut(about.url)}` : REFUSED,
     });
-  if (status >= 300 && status < 400)
-    return new RequestError(
-      status,
-      `${about.place} answered ${status}, ${target(refusal, about)}`,
-      {
-        hint: 'daywalk follows no redirect, since the key would go along; set api.url to the new address if it is the API',
-      },
-    );
-  const hint = HINTS[status] ?? (status < 300 ? 'only a 200 is a page' : undefined);
-  return new RequestError(status, `${about.place} ${said}`, { hint });
+  const isRedirect = status >= 300 && status < 400;
+  const hint = isRedirect ? NOT_FOLLOWED : (HINTS[status] ?? (status < 300 ? NO_PAGE : undefined));
+  const what = isRedirect ? `answered ${status}, ${target(refusal, about)}` : said;
+  return new RequestError(status, `${about.place} ${what}`, { hint });
 }
 
 const REFUSED =
   'check the API key (DAYWALK_API_KEY) and its rights; daywalk does not try again, because a lock-out may follow';
+
+const NOT_FOLLOWED =
+  'daywalk follows no redirect, since the key would go along; set api.url to the new address if it is the API';
+const NO_PAGE = 'only a 200 is a page';
 
 /** Without `streams` both resources are asked for, and a key may have the right to one of them. */
 const leaveOut = (url: string): string =>
@@ -75,10 +73,7 @@ const HINTS: Readonly<Record<number, string>> = {
 };
 
 /** Where a redirect points, host only: its path and query may hold a session or the key. */
-function target(
-  { location }: ErrorAnswer,
-  about: { readonly url: string; readonly secrets: readonly string[] },
-): string {
+function target({ location }: ErrorAnswer, about: About): string {
   if (location === undefined) return 'a redirect without an address';
   // Its host alone may be the greater part of a key with a slash in it.
   if (redact(location, about.secrets) !== location) return 'a redirect to an address with a secret';

@@ -1,5 +1,5 @@
 /** Where a body says how many records there are in all; pure. */
-import { anyOf, isObject, type JsonObject, valueAt } from './json.ts';
+import { anyOf, isObject, type JsonObject, type Path, valueAt } from './json.ts';
 
 /**
  * Whether such a name means the records in all, beyond this page, wherever it is in use. Pages are no records: `pages`,
@@ -33,8 +33,8 @@ const OVERRULED: ReadonlyMap<string, string> = new Map([
 
 /** A place that may hold the total. */
 export interface TotalCandidate {
-  readonly path: readonly string[];
-  readonly relationPath: readonly string[] | null;
+  readonly path: Path;
+  readonly relationPath: Path | null;
   readonly total: number;
 }
 
@@ -56,7 +56,7 @@ export function parseTotal(value: unknown): number | null {
  */
 export function totalCandidates(
   document: unknown,
-  recordsPath: readonly string[],
+  recordsPath: Path,
   isName = isTotalName,
 ): readonly TotalCandidate[] {
   const seen = new Set<JsonObject>();
@@ -74,11 +74,11 @@ export function totalCandidates(
 
 interface Place {
   readonly object: JsonObject;
-  readonly path: readonly string[];
+  readonly path: Path;
 }
 
 /** An object, its `meta`, `pagination` …, and theirs (`meta.pagination`). */
-function withWhatIsAbout(value: unknown, path: readonly string[]): Place[] {
+function withWhatIsAbout(value: unknown, path: Path): Place[] {
   if (!isObject(value)) return [];
   const inside = ({ object, path: above }: Place): Place[] =>
     Object.entries(object).flatMap(([name, inner]) =>
@@ -99,7 +99,7 @@ function candidatesIn(
 }
 
 /** A number, or Elasticsearch's `{ value, relation }`. */
-function totalAt(value: unknown, path: readonly string[]): TotalCandidate | null {
+function totalAt(value: unknown, path: Path): TotalCandidate | null {
   const plain = parseTotal(value);
   if (plain !== null) return { path, relationPath: null, total: plain };
   const total = isObject(value) ? parseTotal(value.value) : null;
@@ -107,15 +107,12 @@ function totalAt(value: unknown, path: readonly string[]): TotalCandidate | null
   return { path: [...path, 'value'], relationPath: relationIn(value, path), total };
 }
 
-function relationIn(value: unknown, path: readonly string[]): readonly string[] | null {
+function relationIn(value: unknown, path: Path): Path | null {
   return isObject(value) && typeof value.relation === 'string' ? [...path, 'relation'] : null;
 }
 
 /** The relation beside a total that the settings name, so that `hits.total.value` is qualified in this case too. */
-export function relationBeside(
-  document: unknown,
-  totalPath: readonly string[],
-): readonly string[] | null {
+export function relationBeside(document: unknown, totalPath: Path): Path | null {
   if (totalPath.at(-1) !== 'value') return null;
   const above = totalPath.slice(0, -1);
   return relationIn(valueAt(document, above), above);

@@ -29,9 +29,9 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a body has no limit on the wire',
-    BODY,
-    'if (bytes > limitBytes) throw tooLarge(place, limitBytes);\n    if (bytes <= known)',
-    'if (bytes <= known)',
+    'src/source/exchange.ts',
+    'if (total > limitBytes) throw tooLarge(place, limitBytes);',
+    '',
     ['test/source/body.test.ts'],
   ),
   mutant(
