@@ -6,7 +6,7 @@ import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
 import { checkSelection, definedStreams, PER_STREAM, selectedStreams } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
-import type { Origin, Raw } from './origin.ts';
+import { DEFAULT } from './origin.ts';
 import { Reading } from './reading.ts';
 import {
   checkNeeded,
@@ -17,8 +17,8 @@ import {
   readSecrets,
 } from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
-import { type ReadFile, readAgain } from './small-files.ts';
-import { ROWS, SETTINGS, type SettingRow } from './table/table.ts';
+import { type ReadFile, readSmallFile } from './small-files.ts';
+import { ROWS, SETTINGS } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/field-map.ts';
 import type { SettingValues } from './values/value.ts';
 
@@ -42,12 +42,21 @@ export function loadSettings(
 ): ApiSettings;
 export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
-  const { environment, cwd, readFile = readAgain } = options;
-  const reading = new Reading(readFile);
-  const { problems } = reading;
-  for (const row of ROWS) reading.take(row.key, flagRaw(row, options.flags, cwd));
-  for (const row of ROWS) reading.take(row.key, environmentRaw(row, environment, cwd));
-  checkEnvironment(environment, problems);
+  const { flags, environment, cwd, readFile = readSmallFile } = options;
+  const reading = new Reading(cwd, readFile);
+  for (const { key, flag } of ROWS) {
+    const value = Object.hasOwn(flags, key) ? flags[key] : undefined;
+    if (flag === null || value === undefined) continue;
+    // The other spelling, where it was the one that was typed.
+    const typed = key === 'streams' && value === flags.stream ? '--stream' : flag;
+    reading.take(key, String(value), { source: 'flag', place: `flag ${typed}` });
+  }
+  for (const { key, env } of ROWS) {
+    const name = env.findLast((one) => environment[one]?.trim());
+    const place = `environment ${name}`;
+    if (name) reading.take(key, environment[name] ?? '', { source: 'environment', place });
+  }
+  checkEnvironment(environment, reading.problems);
   const file = readConfigFile(reading, cwd);
   const streams = definedStreams(file.streams, reading);
   // Of what cannot be read nobody knows what it lacks.
@@ -57,13 +66,12 @@ export function loadSettings(options: LoadOptions): Settings {
   chooseDatabase(reading);
   checkPem(reading);
   for (const { key, default: text } of ROWS)
-    if (text !== null && !reading.raws.has(key))
-      reading.take(key, rawAt('default', 'default', text, cwd));
+    if (text !== null && !reading.raws.has(key)) reading.take(key, text, DEFAULT);
   if (file.isKnown) {
     checkTogether(reading);
     checkNeeded(reading, options.require ?? []);
   }
-  problems.throwIfAny();
+  reading.problems.throwIfAny();
   return assembled(reading, streams, tables, file.path);
 }
 
@@ -89,22 +97,4 @@ function assembled(
     tables,
     origins: Object.fromEntries(origins),
   };
-}
-
-function rawAt(source: Origin['source'], place: string, text: string, folder: string): Raw {
-  return { text, origin: { source, place }, place, folder };
-}
-
-function flagRaw(row: SettingRow, flags: LoadOptions['flags'], folder: string): Raw | undefined {
-  const value = Object.hasOwn(flags, row.key) ? flags[row.key] : undefined;
-  if (row.flag === null || value === undefined) return undefined;
-  // The other spelling, where it was the one that was typed.
-  const isOther = row.key === 'streams' && value === flags.stream;
-  return rawAt('flag', `flag ${isOther ? '--stream' : row.flag}`, String(value), folder);
-}
-
-function environmentRaw(row: SettingRow, environment: Environment, folder: string) {
-  const name = row.env.findLast((one) => environment[one]?.trim());
-  if (name === undefined) return undefined;
-  return rawAt('environment', `environment ${name}`, environment[name] ?? '', folder);
 }

@@ -8,12 +8,10 @@ export interface Origin {
 
 export const DEFAULT: Origin = { source: 'default', place: 'default' };
 
-/** What one place says about one setting, not yet read as a value. */
+/** What one place says about one setting, as it is written there. */
 export interface Raw {
   readonly text: string;
   readonly origin: Origin;
   /** The place as messages name it; it may say more than the origin. */
   readonly place: string;
-  /** What relative paths are relative to. */
-  readonly folder: string;
 }

@@ -17,23 +17,37 @@ export class Reading {
   /** Where the parts of the file come from that are no rows of the table, by name: `streams.audit.filters.rule_level`. */
   readonly origins = new Map<string, Origin>();
   readonly problems = new Problems();
-  /** The text of a file, or what is wrong with it. */
-  readonly textOf: (path: string) => string | Wrong;
-  constructor(readFile: ReadFile) {
-    this.textOf = (path) => textOf(path, readFile);
+  /** What relative paths are relative to, where nothing else is said. */
+  readonly #cwd: string;
+  readonly #readFile: ReadFile;
+  constructor(cwd: string, readFile: ReadFile) {
+    this.#cwd = cwd;
+    this.#readFile = readFile;
   }
 
-  /** Reads what the next place says of a setting, if it says anything; places are given in the order of their rank. */
-  take(key: SettingKey, raw: Raw | undefined): void {
-    if (raw === undefined) return;
+  /** The text of a file, or what is wrong with it. */
+  textOf(path: string): string | Wrong {
+    return textOf(path, this.#readFile);
+  }
+
+  /**
+   * Reads what the next place says of a setting; places are given in the order of their rank.
+   * `place` is what messages name, where they say more than the origin.
+   */
+  take(
+    key: SettingKey,
+    text: string,
+    origin: Origin,
+    { place = origin.place, folder = this.#cwd }: { place?: string; folder?: string } = {},
+  ): void {
     const { kind, secret } = SETTINGS[key];
-    if (secret) this.problems.hide(raw.text);
-    const value = parseValue(kind, raw.text, raw.folder);
-    if (value instanceof Wrong) this.problems.addWrong(raw.place, raw.text, value);
+    if (secret) this.problems.hide(text);
+    const value = parseValue(kind, text, folder);
+    if (value instanceof Wrong) this.problems.addWrong(place, text, value);
     else if (value instanceof Secret && kind.kind === 'secretUrl')
       for (const password of passwordsIn(value, kind.of)) this.problems.hide(password);
     if (this.raws.has(key)) return;
-    this.raws.set(key, raw);
+    this.raws.set(key, { text, origin, place });
     if (!(value instanceof Wrong)) this.values.set(key, value);
   }
 

@@ -24,10 +24,7 @@ export function readSecrets(reading: Reading): void {
     const text = found instanceof Wrong ? found : found.replace(/\r?\n$/, '');
     if (text instanceof Wrong) reading.wrong(fileKey, `${shownWord(path)} ${text.why}`);
     else if (text === '') reading.wrong(fileKey, `${shownWord(path)} is empty`);
-    else {
-      const origin = { source, place: `${shownWord(path)} (${place})` };
-      reading.take(key, { ...file, text, origin, place: origin.place });
-    }
+    else reading.take(key, text, { source, place: `${shownWord(path)} (${place})` });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Small files that settings name, read whole but never without a bound. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { codeOf } from '../rooted-files.ts';
 import { Wrong } from './problems.ts';
 
@@ -9,32 +9,24 @@ const LIMIT = 1024 * 1024;
 /** Reads the file at a path; it throws as Node.js does. */
 export type ReadFile = (path: string) => Uint8Array;
 
-/** Reads up to one byte more than a file may have. Works for pipes too: `<(vault read key)`. */
+const pipes = new Map<string, Uint8Array>();
+
+/** Reads up to one byte more than a file may have. A pipe, as `<(vault read key)`, can be read only once, and is remembered. */
 export const readSmallFile: ReadFile = (path) => {
+  const known = pipes.get(path);
+  if (known !== undefined) return known;
   const file = openSync(path, 'r');
   try {
     const buffer = Buffer.alloc(LIMIT + 1);
     let length = 0;
-    for (;;) {
-      const got = readSync(file, buffer, length, buffer.length - length, null);
-      length += got;
-      if (got === 0 || length === buffer.length) return buffer.subarray(0, length);
-    }
+    for (let got = -1; got !== 0 && length < buffer.length; length += got)
+      got = readSync(file, buffer, length, buffer.length - length, null);
+    const bytes = buffer.subarray(0, length);
+    if (!fstatSync(file).isFile()) pipes.set(path, bytes);
+    return bytes;
   } finally {
     closeSync(file);
   }
-};
-
-const pipes = new Map<string, Uint8Array>();
-
-/** The same for settings that are loaded more than once: a pipe can be read only once, and is remembered. */
-export const readAgain: ReadFile = (path) => {
-  const known = pipes.get(path);
-  if (known !== undefined) return known;
-  const isFile = statSync(path).isFile();
-  const bytes = readSmallFile(path);
-  if (!isFile) pipes.set(path, bytes);
-  return bytes;
 };
 
 /** What is wrong with a file that is not there. */

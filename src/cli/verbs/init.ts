@@ -9,7 +9,7 @@ import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { readAgain } from '../../settings/small-files.ts';
+import { readSmallFile } from '../../settings/small-files.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
@@ -105,7 +105,7 @@ function settingsFor({ options }: Invocation): Settings {
     readFile: (file) => {
       if (/^daywalk\.ya?ml$/.test(basename(file)))
         throw Object.assign(new Error('not read'), { code: 'ENOENT' });
-      return readAgain(file);
+      return readSmallFile(file);
     },
   });
 }

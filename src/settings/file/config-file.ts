@@ -83,7 +83,7 @@ function takeSetting(row: SettingRow, part: Part, folder: string, reading: Readi
     if (text !== undefined && row.secret) problems.hide(text);
     problems.add(place, elsewhere(row));
   } else if (text !== undefined)
-    reading.take(row.key, { text, origin: { source: 'file', place: spot }, place, folder });
+    reading.take(row.key, text, { source: 'file', place: spot }, { place, folder });
   else if (part.what !== '') problems.add(place, `expected one value, but found ${part.what}`);
   else if (row.key === 'totalPath')
     // Elsewhere nothing means unset; here somebody may mean that there is no total.
