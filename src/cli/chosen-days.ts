@@ -6,9 +6,9 @@ import type { Day, DayRange } from '../model.ts';
 import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
-import { dayOf, EARLIEST } from '../settings/values/day.ts';
 import { writeDuration } from '../settings/values/quantity.ts';
 import { didYouMean } from '../settings/values/spelling.ts';
+import { dayOf, EARLIEST } from '../settings/values/time.ts';
 import { DAYS_TAKEN } from './verb.ts';
 
 /** When days begin and are closed where the source is. */

@@ -19,7 +19,7 @@ import {
 import type { ApiSettings, Settings } from './settings.ts';
 import { type ReadFile, readSmallFile } from './small-files.ts';
 import { ROWS, SETTINGS } from './table/table.ts';
-import { type FieldMap, parseFields } from './values/field-map.ts';
+import { type FieldMap, parseFields } from './values/paths.ts';
 import type { SettingValues } from './values/value.ts';
 
 export interface LoadOptions {

@@ -15,8 +15,6 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Who goes first when requests have to wait; absent: as scheduled work. */
   readonly priority?: Priority | undefined;
-  /** In place of the policy's time: how long the page is tried; milliseconds. */
-  readonly patienceMs?: number | undefined;
   /** Told before each wait. */
   readonly onRetry?: (notice: RetryNotice) => void | Promise<void>;
 }
@@ -37,9 +35,8 @@ const AWAY_MS = 15_000;
 export async function fetchPage(
   api: Api,
   request: PageRequest,
-  { signal, onRetry, patienceMs, priority = { purpose: 'scheduled' } }: FetchOptions,
+  { signal, onRetry, priority = { purpose: 'scheduled' } }: FetchOptions,
 ): Promise<Page> {
-  const { policy } = api;
   const { clock, watch } = api.options;
   const url = `${api.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
@@ -58,7 +55,7 @@ export async function fetchPage(
     freshKey: false,
   };
   const answered = await untilItSucceeds(() => attempt(api, page), {
-    policy: { ...policy, timeMs: patienceMs ?? policy.timeMs },
+    policy: api.policy,
     clock,
     signal,
     place,

@@ -12,8 +12,8 @@ import { type IncomingRequest, type Listener, listen, type Work } from '../liste
 import type { Logger } from '../log.ts';
 import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
-import { dayOf } from '../settings/values/day.ts';
 import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
+import { dayOf } from '../settings/values/time.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import { Database, readTogether } from '../store/database.ts';
 import type { Activity } from './activity.ts';

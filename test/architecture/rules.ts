@@ -124,7 +124,7 @@ export const EXCEPTIONS: readonly string[] = [
   'src/retention/prune.ts -> src/files/folder.ts',
   'src/retention/prune.ts -> src/files/manifest.ts',
   'src/status-page/status-server.ts -> src/settings/problems.ts',
-  'src/status-page/status-server.ts -> src/settings/values/day.ts',
+  'src/status-page/status-server.ts -> src/settings/values/time.ts',
   'src/status-page/status-server.ts -> src/settings/values/listen.ts',
   'src/tables/field-rows.ts -> src/files/rows.ts',
   'src/tables/fields.ts -> src/files/rows.ts',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { firstTickAfter } from '../../src/days/ticks.ts';
-import { parseCron } from '../../src/settings/values/cron.ts';
+import { parseCron } from '../../src/settings/values/time.ts';
 
 const NOWS = ['2026-03-10T12:34:56.789Z', '2026-12-31T23:58:59Z', '2028-02-28T06:30:00Z'];
 

@@ -4,11 +4,9 @@ import { expect } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
 import { Wrong } from '../../src/settings/problems.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
-import { parseCron } from '../../src/settings/values/cron.ts';
-import { dayOf } from '../../src/settings/values/day.ts';
-import { formatJsonPath, parseJsonPath } from '../../src/settings/values/json-path.ts';
+import { formatJsonPath, parseJsonPath } from '../../src/settings/values/paths.ts';
 import { parseDuration, parseSize } from '../../src/settings/values/quantity.ts';
-import { parseTimezone } from '../../src/settings/values/timezone.ts';
+import { dayOf, parseCron, parseTimezone } from '../../src/settings/values/time.ts';
 import { load, loadYaml } from '../settings/loading.ts';
 import { fuzz } from './fuzzing.ts';
 

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readProgram } from '../../src/cli/program.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
-import { parseCron } from '../../src/settings/values/cron.ts';
+import { parseCron } from '../../src/settings/values/time.ts';
 import { ROOT } from '../docs/markdown.ts';
 
 const manifest = (name: string) =>

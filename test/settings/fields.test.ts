@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { loadSettings } from '../../src/settings/load.ts';
 import { Wrong } from '../../src/settings/problems.ts';
-import { formatFields, parseFields } from '../../src/settings/values/field-map.ts';
+import { formatFields, parseFields } from '../../src/settings/values/paths.ts';
 
 const load = (yaml: string, environment: Record<string, string> = {}) =>
   loadSettings({

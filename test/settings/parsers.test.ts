@@ -2,13 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Wrong } from '../../src/settings/problems.ts';
-import { parseCron } from '../../src/settings/values/cron.ts';
-import { dayOf } from '../../src/settings/values/day.ts';
-import {
-  formatJsonPath,
-  parseJsonPath,
-  parseTotalPath,
-} from '../../src/settings/values/json-path.ts';
+import { formatJsonPath, parseJsonPath, parseTotalPath } from '../../src/settings/values/paths.ts';
 import {
   formatRate,
   formatSize,
@@ -18,7 +12,7 @@ import {
   parseSize,
   writeDuration,
 } from '../../src/settings/values/quantity.ts';
-import { parseTimezone } from '../../src/settings/values/timezone.ts';
+import { dayOf, parseCron, parseTimezone } from '../../src/settings/values/time.ts';
 import { parseApiUrl, parseDatabaseUrl, parseProxyUrl } from '../../src/settings/values/url.ts';
 
 const why = (found: unknown) => (found instanceof Wrong ? found.why : `taken: ${String(found)}`);

@@ -99,17 +99,6 @@ describe('patience is a time', () => {
     await fetch();
     expect(clock.waits).toEqual([500, 3_599_500]);
   });
-
-  test('which the asker may choose for a page', async () => {
-    const server = await scriptedServer([failing]);
-    const { source, clock } = open(server.url);
-    const asking = source.fetchPage(firstPage, {
-      signal: new AbortController().signal,
-      patienceMs: 600,
-    });
-    await expect(asking).rejects.toThrow('gave up after 3 attempts in 1 s');
-    expect(clock.waits).toEqual([500, 100]);
-  });
 });
 
 describe('the jitter', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
-import { parseTimezone } from '../../src/settings/values/timezone.ts';
+import { parseTimezone } from '../../src/settings/values/time.ts';
 import { DAY_MS, ZONES, zoneAndInstant } from '../plan/zones.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

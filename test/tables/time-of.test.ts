@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Wrong } from '../../src/settings/problems.ts';
-import { parseTimeFormat } from '../../src/settings/values/time-format.ts';
+import { parseTimeFormat } from '../../src/settings/values/time.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let server: TestDatabase;

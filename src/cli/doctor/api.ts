@@ -3,7 +3,7 @@ import { EnvelopeError, NoRecordsError, RefusedError, UnavailableError } from '.
 import type { Contract, Day, Page, Stream, Window } from '../../model.ts';
 import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
-import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { formatJsonPath } from '../../settings/values/paths.ts';
 import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/find-contract.ts';
 import { hasEverywhere, suggestTimePath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';

@@ -1,6 +1,6 @@
 /** What the doctor finds of identities: whether a field belongs to the record, and not to the answer in which it stands. */
 import type { Stream } from '../../model.ts';
-import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { formatJsonPath } from '../../settings/values/paths.ts';
 import { hasEverywhere, identifies, identityPaths, othersAt } from '../../source/identity.ts';
 import { valueAt } from '../../source/json.ts';
 import { orNull } from '../../walk/failures.ts';

@@ -10,7 +10,7 @@ import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { readSmallFile } from '../../settings/small-files.ts';
-import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
 import { askForDatabase } from '../missing-database.ts';

@@ -2,7 +2,7 @@
 import { FILTER_NAMES } from '../../model.ts';
 import type { Kind } from '../table/setting.ts';
 import { ROWS, type SettingRow } from '../table/table.ts';
-import { FIELD_NAMES } from '../values/field-map.ts';
+import { FIELD_NAMES } from '../values/paths.ts';
 import type { Fields } from './fields.ts';
 import { STREAM_FIELDS } from './streams.ts';
 import { COLUMN_FIELDS, TABLE_FIELDS } from './tables.ts';

@@ -6,11 +6,14 @@ import { shown, Wrong } from '../problems.ts';
 import { AGE } from '../table/kinds.ts';
 import type { Kind } from '../table/setting.ts';
 import type { SETTINGS } from '../table/table.ts';
-import { parseCron } from './cron.ts';
-import { dayOf } from './day.ts';
-import { formatFields, parseFields } from './field-map.ts';
-import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
 import { formatListen, parseListen } from './listen.ts';
+import {
+  formatFields,
+  formatJsonPath,
+  parseFields,
+  parseJsonPath,
+  parseTotalPath,
+} from './paths.ts';
 import {
   formatRate,
   formatSize,
@@ -22,8 +25,7 @@ import {
 } from './quantity.ts';
 import { MASK, Secret } from './secret.ts';
 import { didYouMean } from './spelling.ts';
-import { parseTimeFormat } from './time-format.ts';
-import { parseTimezone } from './timezone.ts';
+import { dayOf, parseCron, parseTimeFormat, parseTimezone } from './time.ts';
 import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseHookUrl, parseProxyUrl } from './url.ts';
 
 /** How the text of a kind is read, and how its value is written; as it is, where that is not said. */
