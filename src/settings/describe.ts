@@ -2,8 +2,7 @@
 
 import { streamLines } from './file/streams.ts';
 import { tableLines } from './file/tables.ts';
-import { DEFAULT, type Origin } from './origin.ts';
-import type { Settings } from './settings.ts';
+import { DEFAULT, type Origin, type Settings } from './settings.ts';
 import { ROWS, type SettingRow } from './table/table.ts';
 import { Secret } from './values/secret.ts';
 import { passwordsIn } from './values/url.ts';

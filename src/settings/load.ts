@@ -6,7 +6,6 @@ import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
 import { checkSelection, definedStreams, PER_STREAM, selectedStreams } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
-import { DEFAULT } from './origin.ts';
 import { Reading } from './reading.ts';
 import {
   checkNeeded,
@@ -16,7 +15,7 @@ import {
   type Need,
   readSecrets,
 } from './rules.ts';
-import type { ApiSettings, Settings } from './settings.ts';
+import { type ApiSettings, DEFAULT, type Settings } from './settings.ts';
 import { type ReadFile, readSmallFile } from './small-files.ts';
 import { ROWS, SETTINGS } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/paths.ts';

@@ -1,12 +1,20 @@
 /** Reading is turning what the places say into one value for each setting. */
 
-import type { Origin, Raw } from './origin.ts';
 import { Problems, Wrong } from './problems.ts';
+import type { Origin } from './settings.ts';
 import { type ReadFile, textOf } from './small-files.ts';
 import { SETTINGS, type SettingKey } from './table/table.ts';
 import { Secret } from './values/secret.ts';
 import { passwordsIn } from './values/url.ts';
 import { parseValue, type Value } from './values/value.ts';
+
+/** What one place says about one setting, as it is written there. */
+interface Raw {
+  readonly text: string;
+  readonly origin: Origin;
+  /** The place as messages name it; it may say more than the origin. */
+  readonly place: string;
+}
 
 /** What has been read so far. The first place that says something decides, but a wrong value is wrong in any place. */
 export class Reading {

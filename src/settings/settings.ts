@@ -1,9 +1,17 @@
 /** The settings that a command works with, checked and complete, and where each of them came from. */
 import type { RecordTable, Stream } from '../model.ts';
 import { defined } from './defined.ts';
-import type { Origin } from './origin.ts';
 import type { Secret } from './values/secret.ts';
 import type { SettingValues } from './values/value.ts';
+
+/** The place that a setting's value came from. */
+export interface Origin {
+  readonly source: 'flag' | 'environment' | 'file' | 'default';
+  /** `flag --page-length`, `environment DAYWALK_SINCE`, `daywalk.yaml:12:3`, `default` */
+  readonly place: string;
+}
+
+export const DEFAULT: Origin = { source: 'default', place: 'default' };
 
 /** One value for every row of the table, of the type that the row says. Undefined is unset. Paths are absolute. */
 export interface Settings extends Omit<SettingValues, 'streams'> {

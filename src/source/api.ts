@@ -87,7 +87,7 @@ export interface Api {
 }
 
 /** No connection is made yet. */
-export function openConnections(options: SourceOptions): Api {
+export function apiOf(options: SourceOptions): Api {
   const { tls = {}, proxy = {}, clock, connections, connectTimeoutMs, budget } = options;
   const { retryBaseMs = RETRY_BASE_MS, retryCapMs = RETRY_CAP_MS } = options;
   const { redactor = openRedactor(), retryTimeMs, retryAfterLimitMs, onLimits } = options;

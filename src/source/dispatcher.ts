@@ -84,8 +84,6 @@ function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
 
 function checkedTls(tls: TlsOptions) {
   if (tls.ca !== undefined) checkCertificates(tls.ca);
-  if ((tls.clientCert === undefined) !== (tls.clientKey === undefined))
-    throw new SettingsError('a client certificate needs both the certificate and its key');
   const checked = { ca: tls.ca, cert: tls.clientCert, key: tls.clientKey };
   try {
     createSecureContext(checked);

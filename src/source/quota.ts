@@ -24,62 +24,41 @@ const INSTANT_MS = 1e12;
  */
 export function quotaOf(headers: Headers, nowMs: number, limitMs: number): Quota | null {
   const text = (name: string): string => String(headers[name] ?? '').trim();
-  const found = [
-    ...structured(text('ratelimit')),
-    ...PREFIXES.map((prefix) => ({
-      remaining: least(text(`${prefix}remaining`)),
-      resetMs: spanMs(text(`${prefix}reset`), nowMs),
-    })),
-  ].flatMap(({ remaining, resetMs }) =>
-    remaining === null || resetMs === null || resetMs <= 0
-      ? []
-      : [{ remaining, resetMs: Math.min(resetMs, limitMs) }],
-  );
-  found.sort((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
-  return found[0] ?? null;
+  const field = text('ratelimit');
+  const told: (readonly [remaining: number, resetMs: number])[] = [
+    // `RateLimit: limit=100, remaining=50, reset=30` (draft-ietf-httpapi-ratelimit-headers-07).
+    [parameter(field, 'remaining'), parameter(field, 'reset') * 1000],
+    // `RateLimit: "burst";r=50;t=30` (from 08 on), several of them with commas between.
+    ...field.split(',').map((one) => [parameter(one, 'r'), parameter(one, 't') * 1000] as const),
+    ...PREFIXES.map((prefix) => {
+      return [least(text(`${prefix}remaining`)), spanMs(text(`${prefix}reset`), nowMs)] as const;
+    }),
+  ];
+  const [first] = told
+    .filter(([remaining, resetMs]) => Number.isFinite(remaining) && resetMs > 0)
+    .sort(([one, oneMs], [other, otherMs]) => one - other || otherMs - oneMs);
+  return first ? { remaining: first[0], resetMs: Math.min(first[1], limitMs) } : null;
 }
 
-/**
- * `RateLimit: "burst";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers from 08 on), several of them with commas between, and
- * `RateLimit: limit=100, remaining=50, reset=30` (draft 07).
- */
-function structured(value: string) {
-  const inMs = (seconds: number | null) => (seconds === null ? null : seconds * 1000);
-  const draft07 = {
-    remaining: parameter(value, 'remaining'),
-    resetMs: inMs(parameter(value, 'reset')),
-  };
-  const found = value
-    .split(',')
-    .map((one) => ({ remaining: parameter(one, 'r'), resetMs: inMs(parameter(one, 't')) }));
-  return [draft07, ...found];
-}
-
-/** The whole number that `name` has in a list of parameters; null for none, and for anything else. */
-function parameter(text: string, name: string): number | null {
-  const found = new RegExp(`(?:^|[;,])\\s*${name}\\s*=([^;,]*)`, 'i').exec(text);
-  return count(found?.[1]);
-}
+/** The whole number that `name` has in a list of parameters; NaN for none, and for anything else. */
+const parameter = (text: string, name: string): number =>
+  count(new RegExp(`(?:^|[;,])\\s*${name}\\s*=([^;,]*)`, 'i').exec(text)?.[1]);
 
 /** Seconds from now, seconds or milliseconds since 1970, or a date; as milliseconds from now. */
-function spanMs(value: string, nowMs: number): number | null {
-  if (!/^\d+(\.\d+)?$/.test(value)) {
-    const at = httpDateMs(value);
-    return at === undefined ? null : at - nowMs;
-  }
+function spanMs(value: string, nowMs: number): number {
+  if (!/^\d+(\.\d+)?$/.test(value)) return (httpDateMs(value) ?? Number.NaN) - nowMs;
   const number = Number(value);
   if (number >= INSTANT_MS) return number - nowMs;
   return number >= INSTANT_S ? number * 1000 - nowMs : number * 1000;
 }
 
-/** The least of several numbers: `100, 100;w=10` repeats the limit with its windows. */
-function least(value: string): number | null {
-  const numbers = value.split(',').flatMap((part) => count(part.split(';', 1)[0]) ?? []);
-  return numbers.length === 0 ? null : Math.min(...numbers);
+/** The least of several numbers: `100, 100;w=10` repeats the limit with its windows; Infinity where there are none. */
+function least(value: string): number {
+  const numbers = value.split(',').map((part) => count(part.split(';', 1)[0]));
+  return Math.min(...numbers.filter((number) => !Number.isNaN(number)));
 }
 
-/** A whole number from 0 in digits; null for anything else. */
-function count(value: string | undefined): number | null {
-  const digits = value?.trim() ?? '';
-  return /^\d{1,15}$/.test(digits) ? Number(digits) : null;
+/** A whole number from 0 in digits; NaN for anything else. */
+function count(value = ''): number {
+  return /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : Number.NaN;
 }

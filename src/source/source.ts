@@ -1,7 +1,7 @@
 /** The source: asks the Event Query API for pages, and gives back each page's bytes or an error that says what to do. */
 import type { Page, PageRequest } from '../model.ts';
 import { excerpt } from '../redactor.ts';
-import { openConnections, type SourceOptions } from './api.ts';
+import { apiOf, type SourceOptions } from './api.ts';
 import { type FetchOptions, fetchPage } from './fetch.ts';
 import { type ContractHints, type FoundContract, findContract } from './find-contract.ts';
 import type { LimiterState } from './limiter.ts';
@@ -34,7 +34,7 @@ export interface Source {
  * @throws SettingsError for a URL, key, certificate or proxy that cannot be used.
  */
 export function openSource(options: SourceOptions): Source {
-  const api = openConnections(options);
+  const api = apiOf(options);
   const { credentials } = api;
   return {
     fetchPage: (request, fetch) => fetchPage(api, request, fetch),

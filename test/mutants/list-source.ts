@@ -50,9 +50,9 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a redirect is followed, with the key',
-    FETCH,
-    'if (answer.status !== 200) ',
-    'const to = one(answer.headers.location);\n  if (answer.status >= 300 && answer.status < 400 && to !== undefined)\n    return Buffer.from(await (await fetch(new URL(to, asked.url), { headers: pageHeaders(key, false) })).arrayBuffer());\n  if (answer.status !== 200) ',
+    'src/source/exchange.ts',
+    'if (status !== 200) {',
+    'if (status >= 300 && status < 400 && answered.location !== undefined) {\n        const to = new URL(String(answered.location), address.origin);\n        const again = await fetch(to, { headers: pageHeaders(key, false) });\n        return { status: 200, headers: {}, wire: Buffer.from(await again.arrayBuffer()), giveBack: () => {} };\n      }\n      if (status !== 200) {',
     ['test/source/status.test.ts', 'test/source/key.test.ts'],
   ),
   mutant(

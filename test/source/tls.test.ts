@@ -81,7 +81,6 @@ describe.runIf(made !== null)(made === null ? 'TLS (openssl not installed)' : 'T
       'a broken certificate',
       { ca: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
     ],
-    ['a client certificate without its key', { clientCert: client.cert }],
     [
       'a key that belongs to another certificate',
       { clientCert: client.cert, clientKey: certificates.server.key },
