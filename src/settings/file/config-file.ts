@@ -59,17 +59,18 @@ function takeAll(top: Part, folder: string, reading: Reading): ConfigFile {
     const row = ROWS.find((one) => one.name === name);
     const isPart = name === 'streams' || name === 'tables';
     const below = ROWS.filter((one) => one.name.startsWith(`${name}.`));
-    if (isPart || below.length > 0) {
-      if (part.parts === undefined && part.what !== '') {
-        isKnown = false;
-        const names = below.flatMap((one) => (one.inFile ? one.name.slice(name.length + 1) : []));
-        const expected = isPart ? `: ${PARTS[name]}` : ` of ${names.join(', ')}`;
-        reading.problems.add(part.place, `expected a mapping${expected}`);
-      } else if (!isPart) for (const inner of part.parts ?? []) takePart(inner, `${name}.`);
-      else if (part.parts !== undefined) found[name] = part;
-    } else if (row !== undefined) takeSetting(row, part, folder, reading);
-    else
-      reading.problems.add(part.place, () => `there is no such setting${hint(part, level === '')}`);
+    if (!isPart && below.length === 0) {
+      if (row !== undefined) takeSetting(row, part, folder, reading);
+      else reading.problems.add(part.place, () => `there is no such setting${hint(part, level)}`);
+    } else if (part.parts !== undefined) {
+      if (isPart) found[name] = part;
+      else for (const inner of part.parts) takePart(inner, `${name}.`);
+    } else if (part.what !== '') {
+      isKnown = false;
+      const names = below.flatMap((one) => (one.inFile ? one.name.slice(name.length + 1) : []));
+      const expected = isPart ? `: ${PARTS[name]}` : ` of ${names.join(', ')}`;
+      reading.problems.add(part.place, `expected a mapping${expected}`);
+    }
   };
   for (const part of top.parts ?? []) takePart(part, '');
   return { ...found, isKnown };
@@ -101,9 +102,9 @@ function elsewhere(row: SettingRow): string {
   return `cannot be set in this file; set the environment variable ${row.env[0]}`;
 }
 
-function hint({ key, path }: Part, isAtTop: boolean): string {
+function hint({ key, path }: Part, level: string): string {
   const [before, after] = key.split('.');
-  if (isAtTop && ROWS.some(({ name }) => name === key))
+  if (level === '' && ROWS.some(({ name }) => name === key))
     return `; write ${after}: in a line below ${before}:`;
   const names = ROWS.flatMap(({ name, inFile }) => (inFile ? name : []));
   // The right word may stand on the wrong level.

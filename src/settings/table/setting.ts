@@ -123,7 +123,7 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
   >;
 }
 
-/** The rows of a key, which is nothing but visible ASCII. */
+/** The same for a key, of which `what` (`the API key`) says all. */
 export const secretKey = <const Key extends string>(
   row: ReturnType<typeof section>,
   key: Key,
