@@ -134,10 +134,11 @@ export async function prune(
   const resumed = (await listOpenPrunings(database)).length;
   const days: OldDay[] = [];
   const kept = [...plan.kept];
-  for (const day of plan.days) {
+  // The newest first: what a midnight hides of the day behind comes back there when the day before goes, and the day would have changed.
+  for (const day of plan.days.toReversed()) {
     signal.throwIfAborted();
     const marked = await markPruned(database, kind, day, signal);
-    if (marked === 'pruned') days.push(day);
+    if (marked === 'pruned') days.unshift(day);
     else kept.push({ stream: day.stream, day: day.day, reason: REASONS[marked] });
   }
   return { days, kept, resumed, emptied: await removeMarked(database, signal) };

@@ -4,6 +4,7 @@ import { readKnownDays, readTotals } from '../../src/days/rows.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { planBackfill } from '../../src/plan/backfill.ts';
 import { plan } from '../../src/plan/planner.ts';
+import { planPruning, prune } from '../../src/retention/prune.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listStoredWalks } from '../../src/store/stored.ts';
@@ -240,6 +241,34 @@ describe('a day beside one that is pruned', () => {
       { day: '2026-03-06', unsealed: true, records: '2' },
     ]);
     await appendToLedger(database, { streamId, day: '2026-03-06' });
+    expect(await checkLedger(database, ['events'])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('goes with it, where both are old enough: nothing of it has changed then', async () => {
+    const days = [DAY, '2026-03-06', '2026-03-07'] as const;
+    const streamId = await planDays(database, days);
+    for (const ids of [
+      [1, 2],
+      [2, 3],
+      [3, 4],
+    ])
+      await publishNext(database, streamId, [ids]);
+    for (const [day, id] of [
+      [DAY, 2],
+      ['2026-03-06', 3],
+    ] as const) {
+      const both = { across: textsOf([id]), before: textsOf([id]), after: textsOf([id]) };
+      const cut = await windowOf(database, streamId, day, 'cut');
+      await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+    }
+    for (const day of days) await appendToLedger(database, { streamId, day });
+    const { signal } = new AbortController();
+    const limits = [{ stream: 'events', olderThanMs: 0 }];
+    const plan = await planPruning(database, { kind: 'day', limits, exported: null }, signal);
+    const { days: went, kept } = await prune(database, 'day', plan, signal);
+    expect(kept).toEqual([]);
+    expect(went.map(({ day }) => day)).toEqual(days);
     expect(await checkLedger(database, ['events'])).toEqual([]);
     expect(await audit(server)).toEqual([]);
   });
