@@ -135,13 +135,16 @@ export function parseRetryAfter(
   return ms > 0 ? Math.min(ms, limitMs) : undefined;
 }
 
+/** The three forms of an HTTP-date; `Date.parse` takes almost anything for a date. */
+const HTTP_DATE =
+  /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -](\d{4}|\d\d)|[A-Z][a-z]{2} [ \d]\d) \d\d:\d\d:\d\d (GMT|\d{4})$/;
+
 /**
- * Reads an HTTP-date as servers have to send it (RFC 9110 5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`, whatever the weekday;
- * `Date.parse` takes almost anything for a date.
+ * Reads an HTTP-date (RFC 9110 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older forms, which recipients have to
+ * take, too.
  * @returns milliseconds since the epoch; undefined where `text` is none.
  */
 export function httpDateMs(text: string): number | undefined {
-  const ms = Date.parse(text);
-  const isDate = !Number.isNaN(ms) && new Date(ms).toUTCString().slice(4) === text.slice(4);
-  return isDate ? ms : undefined;
+  const ms = HTTP_DATE.test(text) ? Date.parse(text.replace(/( GMT)?$/, ' GMT')) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,4 +1,4 @@
-/** Waits are drawn within their bounds, and a Retry-After is read as servers send it and never believed too far. */
+/** Waits are drawn within their bounds, and a Retry-After is read in all its forms and never believed too far. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nextWait, parseRetryAfter, type RetryPolicy } from '../../src/source/retry.ts';
@@ -63,10 +63,11 @@ describe('Retry-After (H22)', () => {
     ['1000000000', LIMIT],
     ['9'.repeat(400), LIMIT],
     ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
-    ['Sunday, 01-Mar-26 12:00:30 GMT', undefined],
-    ['Sun Mar  1 12:00:30 2026', undefined],
+    ['Sunday, 01-Mar-26 12:00:30 GMT', 30_000],
+    ['Sun Mar  1 12:00:30 2026', 30_000],
     ['Sun, 01 Mar 2099 12:00:30 GMT', LIMIT],
     ['Sun, 01 Mar 2026 11:59:59 GMT', undefined],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', undefined],
     ['-5', undefined],
     ['1.5', undefined],
     ['1e9', undefined],
