@@ -53,9 +53,7 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   knowledge.reachTried += 1;
   try {
     if (await learnIgnoresTime(context, span)) return;
-    // Everything else waits for this: what can be asked at once is.
-    const sides = (['first', 'last'] as const).map((side) => isExact(context, span, side));
-    if ((await Promise.all(sides)).includes(false)) return;
+    if (!(await isExact(context, span, 'first')) || !(await isExact(context, span, 'last'))) return;
   } catch (error) {
     // Short windows are refused: nothing can be learned from them.
     if (!(error instanceof RequestError)) throw error;
