@@ -9,6 +9,7 @@ import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import { Asking, beginsPage, claimOf, type PageDigests } from './questions/asking.ts';
 import type { WalkEnd, WindowContext } from './questions/context.ts';
+import { textOf } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
 import { nextStep, pageAfter, type WalkManner } from './rules/steps.ts';
@@ -229,7 +230,10 @@ export class Walk {
     // Beside a window one empty answer is enough, unless the source is known to give such at random.
     const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
     const { restless, givesEmptiesInVain } = knowledge;
-    const repeats = beside && !restless && !givesEmptiesInVain ? 1 : knowledge.repeats;
+    const repeats =
+      beside && !restless && !givesEmptiesInVain
+        ? 1
+        : knowledge.repeatsFor(textOf(this.#asking.target));
     const most = knowledge.pageLength(this.#context.pageLength);
     for (let came = 1; came < repeats; came += 1) {
       // What is answered with nothing may be the length, or the first records alone.

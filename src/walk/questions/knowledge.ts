@@ -34,6 +34,8 @@ export class Knowledge {
   longestList = 0;
   /** The newest request that was answered with records: asked again, it must be again. */
   lastGood: PageRequest | null = null;
+  /** Spans that have shown records to a question, as texts: one that shows nothing then is asked more often. */
+  readonly spansShown = new Set<string>();
   /** When a known answer was last as ever, by the monotonic clock; milliseconds. */
   knownAt: number | null = null;
   /** Whether totals count the records of the span that is asked for; null: not looked at yet. */
@@ -131,7 +133,13 @@ export class Knowledge {
 
   /** How often an answer without records must come in a row to be believed. */
   get repeats(): number {
-    const share = Math.max(this.#emptyShare ?? 0, this.restless ? UNKNOWN_SHARE : 0);
+    return this.repeatsFor(null);
+  }
+
+  /** The same of a span that may have shown records to another question; null: of none in particular. */
+  repeatsFor(span: string | null): number {
+    const isDoubtful = this.restless || (span !== null && this.spansShown.has(span));
+    const share = Math.max(this.#emptyShare ?? 0, isDoubtful ? UNKNOWN_SHARE : 0);
     if (share === 0) return 2;
     return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));
   }

@@ -26,7 +26,9 @@ export async function question(
   walkId = 0,
 ): Promise<Facts<ProbeFacts>> {
   const request = { ...targetOf(context.stream, span), start, length };
-  return (await askShorter(context, request, walkId)).facts;
+  const { facts } = await askShorter(context, request, walkId);
+  if (facts.came > 0) context.knowledge.spansShown.add(textOf(span));
+  return facts;
 }
 
 /** Whether a span shows a record now; one that cannot be asked for shows none. */
