@@ -1437,7 +1437,9 @@ CREATE OR REPLACE FUNCTION daywalk.frame_says(body jsonb, records_path text[], s
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  with_records constant boolean := known or body #> (records_path || '0'::text) is not null;
+  with_records constant boolean := known or body #> (records_path || '0'::text) is not null
+    -- Where the list is is not known yet.
+    or records_path = '{}' and jsonb_typeof(body) = 'object';
   said record;
 begin
   said := daywalk.object_says(body, records_path[1], status, with_records);
@@ -1448,6 +1450,52 @@ begin
     fault := coalesce(fault, said.fault);
     more := more or said.more;
   end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.gives_no_answer(name text, value jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  said text := lower(btrim(case when jsonb_typeof(value) in ('string', 'boolean') then value #>> '{}' end));
+  kept constant text := '(data|events|logs|records|results|documents|ind(ex|ices|exes)|range|dates?|days?|period|partitions?|shards?|buckets?|segments?|snapshots?|tier|storage)';
+  none constant text := '\m(no|0|zero)( (archived|frozen|offline|cold|closed|matching|such))* (data|events|logs|records|results|documents|alerts)( (is|are|was|were|has been|have been))?( (archived|frozen|stored|kept|available))?\M';
+begin
+  if name ~ '^(is)?(archived|frozen|offline)$' and said in ('true', 'yes')
+     or name in ('status', 'state', 'statustext', 'result', 'outcome', 'message', 'msg', 'detail', 'reason')
+        and (daywalk.goes_on(said) or said ~ '^(archived|frozen|offline|dehydrated)\W*$')
+     or name ~ '^((query|search)?job|task|execution)$' and (daywalk.goes_on(lower(value ->> 'status')) or daywalk.goes_on(lower(value ->> 'state')))
+  then return true; end if;
+  return exists (
+    select from jsonb_path_query(value, 'strict $.** ? (@.type() == "string")') as leaf
+     cross join lateral regexp_replace(translate(lower(leaf #>> '{}'), '_-', '  '), none, '', 'g') as text
+     where text ~ concat(
+       -- Data for this date has been archived; index is closed; moved to cold storage.
+       '\m', kept, '\M( [^ .:;,]+){0,3} (is|are|was|were|been|already)( [a-z]+)? (archived|frozen|offline|dehydrated|unloaded|unmounted|offloaded)\M',
+       '|\m(ind(ex|ices|exes)|shards?|buckets?|partitions?)( [^ .:;,]+){0,3} closed\M|\mclosed ind(ex|ices|exes)\M',
+       '|\m((moved|migrated|transferred|transitioned|offloaded|tiered|rolled)( [^ .:;,]+){0,2} (in)?to|(only|stored|kept|held|resides?|is|are|now)( available)? (in|on|from)) (the |an? )?(archiv(e|al)|cold|frozen|glacier|deep|tape|offline)\M',
+       -- Submit a restore request; must be restored; frozen tier: not searched; no longer available online.
+       '|\mrestor(e|al|ation) (request|job|it\M|them\M|to (view|search|see|query|access))|\m(submit|request|start|initiate|trigger|requires?|needs?) (an? )?restor(e|al|ation)\M|\mrehydrat(e|ing|ion)\M|\munarchiv|\munfreez',
+       '|\m(be|being)( first)? (restored|rehydrated|thawed|recalled|unarchived|mounted)\M',
+       '|\m(not|never|cannot|no longer|(is|are|was|were)n.t)( (yet|currently|be|been|immediately|directly|being))* (searched|searchable|queried|queryable|loaded|mounted|restored|rehydrated|thawed|(available |stored |kept )?online)\M',
+       -- The search is still running; results are not ready yet.
+       '|\mstill (running|processing|searching|executing|loading|indexing|in progress|being)\M|(?<!no )\m(search|query|job|task|request|indexing|retrieval)( (is|was|has been))?( (still|currently|now))? (running|queued|pending|in progress|in queue|scheduled|being)\M',
+       '|\m(results|data|events|records|logs) (is|are) (not (yet )?ready|not yet (available|complete|indexed|loaded)|being (prepared|loaded|indexed|retrieved|gathered|collected))\M'));
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.goes_on(state text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return translate(state, '_-', '  ') ~ concat(
+    '^((still|now|query|search|job|request|task|is) +)*((en)?queued|in queue|pending|running|in ?progress|(pre)?processing|accepted|submitted|scheduled|dispatched|start(ed|ing)',
+    '|wait(ing)?|executing|searching|retrieving|loading|restoring|rehydrating|thawing|preparing|initiali[sz]ing|parsing|sorting|finali[sz]ing|paused|suspended|deferred|delayed',
+    '|not (yet )?(started|ready|complete|finished|done))( +(for|on|in|at|behind)\M.*|\W*[:(0-9].*)?\W*$');
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.hash_of(record jsonb)
@@ -1911,7 +1959,7 @@ begin
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
     when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
     when is_of_query
-      then said ~ '\mmax(imum)? (results|events|records|rows|hits)|^(partial|incomplete|truncated|running|queued|pending|execut(e|ing)\M|in[ _-]?progress|gathering|scheduled|submitted|processing|not[ _-]?started|wait|parsing|sorting|finali[sz]ing|paused|degraded)'
+      then said ~ '\mmax(imum)? (results|events|records|rows|hits)|^(partial|incomplete|truncated|execut(e|ing)\M|gathering|wait|degraded)' or daywalk.goes_on(said)
     else false
   end;
 end $function$;
@@ -2417,6 +2465,9 @@ begin
   for name in select jsonb_object_keys(place) loop
     continue when name = onward;
     plain := translate(lower(name), '_- ', '');
+    if not with_records and daywalk.gives_no_answer(plain, place -> name) then
+      fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300)));
+    end if;
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];

@@ -121,7 +121,9 @@ export class StreamContract {
   #faulty(page: Page, fault: string): EnvelopeError {
     return new EnvelopeError(
       `the answer at start ${page.start} tells of a failure: "${this.#reader.excerpt(fault)}"`,
-      { hint: 'this is what the API says; it is not counted as a page' },
+      {
+        hint: 'this is what the API says: it may have more than it shows, and this is not counted as a page',
+      },
     );
   }
 

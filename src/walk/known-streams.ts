@@ -1,5 +1,11 @@
 /** What is known of the streams while their windows are run. */
-import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
+import {
+  EnvelopeError,
+  RequestError,
+  SettingsError,
+  UnavailableError,
+  WalkError,
+} from '../errors.ts';
 import type { Purpose, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readBelievedDays, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
@@ -80,9 +86,12 @@ export function noteUntold(
   { windowId }: { readonly windowId: number },
   error: unknown,
 ): void {
-  if (!(error instanceof WalkError) || retried.has(windowId)) return;
-  const isNoPage = contract.known === null && isMisaddressed(error.cause);
-  if (error.fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);
+  if (retried.has(windowId)) return;
+  const { fault, cause } = error instanceof WalkError ? error : {};
+  // What an answer says beside no records, those with records may say, too.
+  const isNoPage =
+    contract.known === null && (error instanceof EnvelopeError || isMisaddressed(cause));
+  if (fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);
 }
 
 /** Has what failed before any answer showed records walked again: what an answer without records means can be told now. */

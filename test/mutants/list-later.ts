@@ -916,7 +916,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what failed in the moment in which records came is not walked again',
     'src/walk/known-streams.ts',
-    "if (error.fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);",
+    "if (fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);",
     'if (isNoPage) failedUntold.push(windowId);',
     ODD,
   ),

@@ -256,6 +256,96 @@ it('has_more: false, or a link to a next page, does not', async () => {
   expect((await says({ ...none, ...others, data: [] })).more).toBe(false);
 });
 
+describe('beside no records', () => {
+  /** What an empty answer says in other places than its list: nothing, or that it is no answer. */
+  const empty = (frame: object, status = 200) =>
+    says({ total: 0, ...frame, data: [] }, ['data'], status);
+
+  it.each<[object]>([
+    // Work goes on.
+    ...[
+      ...['PENDING', 'QUEUED', 'RUNNING', 'WAIT', 'IN_PROGRESS', 'PROCESSING', 'ACCEPTED'],
+      ...['STARTED', 'not-ready', 'Searching…', 'Waiting for an executor', 'running (45%)'],
+    ].map((status): [object] => [{ status }]),
+    [{ state: 'still running', job_id: 'a81-22' }],
+    [{ meta: { state: 'pending' } }],
+    [{ job: { id: 7, status: 'RUNNING' } }],
+    [{ message: 'in progress' }],
+    [{ message: 'The search is still running. Poll again.' }],
+    [{ message: 'Results are not ready yet' }],
+    [{ info: 'query is queued' }],
+    // What was asked for is kept where it was not looked for.
+    [{ status: 'ARCHIVED' }],
+    [{ status: 'rehydrating' }],
+    [{ archived: true, location: 's3://cold/2026/03' }],
+    [{ meta: { is_frozen: true } }],
+    [{ offline: 'true' }],
+    ...[
+      'Data for this date has been archived. Submit a restore request to view it.',
+      'The data you asked for was moved to cold storage',
+      'Events older than 30 days are archived.',
+      'No events online: the range is already archived',
+      'Index is closed. Open it to search.',
+      'This range must be restored first',
+      'Logs are kept in the archive tier',
+      'Not available: rehydration takes 12 hours',
+      'These events are no longer available online',
+      'A closed index cannot be searched',
+    ].map((message): [object] => [{ message }]),
+    [{ info: 'frozen tier: not searched' }],
+    [{ warnings: ['cold indices were not queried'] }],
+    [{ notes: { storage: [{ text: 'the index is not loaded' }] } }],
+    [{ code: 'INDEX_CLOSED' }],
+  ])('%j is no answer', async (frame) => {
+    expect((await empty(frame)).fault).not.toBeNull();
+    expect((await empty(frame, 404)).fault).not.toBeNull();
+    // Beside records a service may run, and other things be archived; so where answers with records are like this one.
+    expect((await beside(frame)).fault).toBeNull();
+    const [known] = await server.query<Says>(
+      `select * from daywalk.frame_says($1::jsonb, '{data}', 200, true)`,
+      [JSON.stringify({ total: 0, ...frame, data: [] })],
+    );
+    expect(known?.fault).toBeNull();
+  });
+
+  it.each<[object]>([
+    ...[
+      ...['No archived events found', '0 events (archive included)', 'no events are archived'],
+      ...['No events found in the archive', 'No events are stored in the archive'],
+      ...['Archive searched: 0 hits', 'No data', 'Not found', 'Search completed: no results'],
+      ...['No closed incidents', '3 closed incidents were merged', 'Processing complete'],
+      ...['no frozen data for this day', 'Running totals: none', 'The waiting list is empty'],
+      ...['no query is running', 'Data was restored from a backup', 'All tiers were searched'],
+      ...[
+        'no such index [logs-2026.03.01]',
+        'Data of this day has been purged',
+        'hosts: 3 offline',
+      ],
+    ].map((message): [object] => [{ message }]),
+    ...['ok', 'COMPLETED', 'done', 'no_results', 'empty', 'NO_DATA', 'active', 'processed'].map(
+      (status): [object] => [{ status }],
+    ),
+    [{ archived: 0, frozen: 3, offline: false }],
+    [{ archived: [], pending: 4, running: 'no' }],
+    [{ facets: { status: ['archived', 'offline'], state: { pending: 4 } } }],
+    [{ query: { status: 'archived', from: '2026-03-01' } }],
+    [{ info: { status: 'running', uptime: 7 } }],
+    [{ job: { name: 'export', status: 'completed' } }],
+  ])('%j is an answer', async (frame) => {
+    expect(await empty(frame)).toEqual({ fault: null, more: false });
+  });
+
+  it('is an answer where an index for each day has none', async () => {
+    const words = { error: 'index_not_found', reason: 'no such index [logs-2026.03.01]' };
+    expect((await empty(words, 404)).fault).toBeNull();
+  });
+
+  it('says nothing where nobody knows yet which list is the one', async () => {
+    const lists = { status: 'running', a: [{ id: 1 }], b: [{ id: 2 }] };
+    expect((await says(lists, [])).fault).toBeNull();
+  });
+});
+
 /** What stands beside the list, where its answer has records. */
 const beside = (frame: object) => says({ ...frame, data: [{ id: 1 }] });
 const message = (type: string, text: string) => ({ messages: [{ type, text }] });
