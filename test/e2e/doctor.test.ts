@@ -124,6 +124,22 @@ test('a page length that the API refuses is no failure: a shorter one is asked f
   expect((await scene.succeed(['doctor'], LONG_PAGES())).stdout).toMatch(SHORTER_PAGES);
 });
 
+test.each<[boolean, RegExp]>([
+  [true, /^✓ stream events .*records at data/m],
+  [false, /^✗ stream events .*tells of a failure: "status: "running""/m],
+])(
+  'a day without records, of a service that says that it runs; records on the day before: %s',
+  async (any, says) => {
+    const scene = await setScene({
+      respond: ({ query: { fromDate = '' } }) => {
+        const data = any && fromDate < dayAgo(1) ? [{ id: 1 }, { id: 2 }] : [];
+        return { body: JSON.stringify({ status: 'running', total: data.length, data }) };
+      },
+    });
+    expect((await scene.run(['doctor'])).stdout).toMatch(says);
+  },
+);
+
 test('a refused key is told of the stream that was asked for', async () => {
   const scene = await setScene();
   const ended = await scene.run(['doctor'], { DAYWALK_API_KEY: 'another-key-of-mine' });

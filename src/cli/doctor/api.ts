@@ -103,9 +103,13 @@ async function findAnswer(
     const page = await ask(asking, dayWindow(day), 0, LOOKED_AT);
     durationMs = page.durationMs;
     try {
-      const contract = await contractOf(asking, page);
-      empty ??= { day, page, contract };
+      const contract = contractOf(asking, page);
+      const fault = await faultOf(asking, page, contract);
+      if (contract.records > 0 && fault !== null) throw fault;
       if (contract.records > 0) return { day, page, contract };
+      // What it says beside no records it may say beside those of another day, too.
+      if (fault === null) empty ??= { day, page, contract };
+      else reason ??= fault;
     } catch (error) {
       if (!(error instanceof NoRecordsError) && error !== page.refused) throw error;
       reason ??= error as Error;
@@ -121,16 +125,21 @@ async function findAnswer(
   throw reason;
 }
 
-async function contractOf(
-  { source, database, stream }: Asking,
-  page: Page,
-): Promise<FoundContract> {
+function contractOf({ source, stream }: Asking, page: Page): FoundContract {
   if (page.status === 204) throw new NoRecordsError('the answer is an empty 204');
   if (page.refused !== undefined) throw page.refused;
-  const contract = source.findContract(page.body, stream);
-  const fault = database && (await readFault(database, page, contract.recordsPath));
-  if (fault) throw new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`);
-  return contract;
+  return source.findContract(page.body, stream);
+}
+
+async function faultOf(
+  { source, database }: Asking,
+  page: Page,
+  { recordsPath }: FoundContract,
+): Promise<EnvelopeError | null> {
+  const fault = database && (await readFault(database, page, recordsPath));
+  return fault
+    ? new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`)
+    : null;
 }
 
 function whereThingsAre({ recordsPath, totalPath }: FoundContract): string {
