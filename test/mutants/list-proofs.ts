@@ -223,8 +223,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'rows that are numbered from elsewhere on are the same',
     'src/walk/rules/volatile.ts',
-    'numbers.every(numbersRows) && first === other',
-    'numbers.every(numbersRows)',
+    'first <= 1 && rest.every((other) => other === first)',
+    'first <= 1',
     ['test/walk/volatile.test.ts'],
   ),
   mutant(
@@ -458,8 +458,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two events of one template are one record',
     'src/walk/rules/volatile.ts',
-    'left === distinct(ones, rows) &&',
-    '',
+    'return sides.every((side) =>',
+    'return sides.slice(1).every((side) =>',
     ['test/walk/volatile.test.ts'],
   ),
   mutant(

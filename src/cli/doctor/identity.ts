@@ -73,5 +73,5 @@ export async function examineIdentity(
 function isOfRecords(path: Path, { records, edges }: Shown): boolean {
   const apart = new Map(edges.map((record) => [JSON.stringify(record), record]));
   const values = records.map((record) => valueAt(record, path));
-  return identifies(path, [...apart.values()]) && !tellsItself('', [values]);
+  return identifies(path, [...apart.values()]) && !tellsItself([values]);
 }

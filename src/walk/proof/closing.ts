@@ -10,7 +10,7 @@ import {
 } from '../../store/splits.ts';
 import { counted, formatCount } from '../../text.ts';
 import { contradicted, orNull } from '../failures.ts';
-import { learnIgnoredInParts } from '../learning/paging.ts';
+import { learnFromParts } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
@@ -113,7 +113,7 @@ async function lacksWhatItShows(
   const { whole, parts, all } = await readSplitWalks(database, window);
   if (whole === null) return false;
   let unheld = await findUnheld(database, whole, all);
-  if (unheld.length > 0 && (await learnIgnoredInParts(context, window, parts)))
+  if (unheld.length > 0 && (await learnFromParts(context, window, parts)))
     unheld = await findUnheld(database, whole, all);
   const [first] = unheld;
   if (first === undefined) return false;

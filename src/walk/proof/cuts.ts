@@ -15,11 +15,11 @@ import { askNeighboursAgain } from '../../store/windows.ts';
 import { unsettled } from '../failures.ts';
 import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
 import {
-  learnIgnoredAcross,
-  learnIgnoredAnyOrder,
-  learnIgnoredInHalves,
-  learnIgnoredInParts,
-} from '../learning/paging.ts';
+  learnAcross,
+  learnFromHalves,
+  learnFromParts,
+  learnWhatRuns,
+} from '../learning/not-the-record.ts';
 import { ignoresTime, learnReach } from '../learning/reach.ts';
 import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
@@ -65,8 +65,8 @@ export async function askCut(
     if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
       return { across: again, before, after: behind };
     const sides = [before.walkId, behind.walkId];
-    if (!isSteady) await learnIgnoredAnyOrder(context, firstPageOf(context, spans.across));
-    else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
+    if (!isSteady) await learnWhatRuns(context, firstPageOf(context, spans.across));
+    else await learnAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }
   throw unsettled(`what lies across ${second} is different each time`);
@@ -155,9 +155,9 @@ async function walkOnce(context: WindowContext): Promise<WindowEnd> {
     )
       return proved(context, walks, await compareSums(database, sides, [partOf(across)]));
     const known = knowledge.ignored.length;
-    await learnIgnoredInParts(context, across, [before, after]);
+    await learnFromParts(context, across, [before, after]);
     for (const { whole, parts } of lacking)
-      await learnIgnoredInHalves(context, firstPageOf(context, whole), parts);
+      await learnFromHalves(context, firstPageOf(context, whole), parts);
     // The windows are to be walked again, and not the cut.
     if (lacking.length > 0 && knowledge.ignored.length === known) break;
     since = across.walkId;

@@ -7,7 +7,7 @@ import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
 import { findLonger } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
-import { learnIgnoredInParts } from '../learning/paging.ts';
+import { learnFromParts } from '../learning/not-the-record.ts';
 import { divide, learnIgnoresTime } from '../learning/reach.ts';
 import type { Walks, WindowContext } from '../questions/context.ts';
 import { askForLook } from '../questions/end.ts';
@@ -68,7 +68,7 @@ export async function compareHalves(
       await refuseOverlap(database, whole, [first, second]);
     const across = cut?.across.stored ?? 0;
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
-    if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
+    if (more > 0 && less > 0 && (await learnFromParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;

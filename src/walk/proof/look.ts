@@ -11,8 +11,7 @@ import { type ProvenWalk, readProvenWalk } from '../../store/evidence/proven.ts'
 import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
 import { readSplit } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
-import { learnIgnoredSince } from '../learning/differing-since.ts';
-import { learnIgnoredInHalves } from '../learning/paging.ts';
+import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
@@ -71,9 +70,9 @@ export async function learnWhatDiffers(context: WindowContext): Promise<void> {
   const known = knowledge.ignored.length;
   try {
     const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
-    await learnIgnoredSince(context, asWalked, walk.walkId);
+    await learnSince(context, asWalked, walk.walkId);
     const halves = knowledge.ignored.length > known ? null : splitSpan(context, walk, 2);
-    if (halves?.by === 'time') await learnIgnoredInHalves(context, first, halves.parts);
+    if (halves?.by === 'time') await learnFromHalves(context, first, halves.parts);
   } catch (error) {
     if (!isRefused(error)) throw error;
   }

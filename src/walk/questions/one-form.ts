@@ -2,7 +2,7 @@
 import type { Page } from '../../model.ts';
 import { readFirstHashes } from '../../store/evidence/evidence.ts';
 import { compareProbe } from '../../store/evidence/probes.ts';
-import { IN_ONE_FORM } from '../rules/places.ts';
+import { IN_ONE_FORM, isPart } from '../rules/places.ts';
 import type { AskingContext } from './context.ts';
 
 /** An answer that was looked at, or the walk whose first page is meant. */
@@ -24,7 +24,9 @@ export async function learnOneForm(
   if (ignored.includes(IN_ONE_FORM)) return null;
   const areAmong = async (leftOut: readonly string[]) => {
     const hashes = (await hashesOf(context, one, leftOut)).slice(skip);
-    return isPart(hashes, await hashesOf(context, other, leftOut));
+    const others = await hashesOf(context, other, leftOut);
+    const [few, many] = hashes.length < others.length ? [hashes, others] : [others, hashes];
+    return isPart(few, many, (hash) => hash);
   };
   if ((await areAmong(ignored)) || !(await areAmong([...ignored, IN_ONE_FORM]))) return null;
   const evidence =
@@ -41,16 +43,4 @@ async function hashesOf(
   if (contract.known === null) return [];
   const compared = { streamId: knowledge.streamId, walkId: 0, ignored };
   return (await compareProbe(database, compared, answer, contract.known)).hashes;
-}
-
-/** Whether the shorter of two lists is a part of the other, each copy counted. */
-function isPart(one: readonly string[], other: readonly string[]): boolean {
-  const [few, many] = one.length < other.length ? [one, other] : [other, one];
-  const left = new Map<string, number>();
-  for (const hash of many) left.set(hash, (left.get(hash) ?? 0) + 1);
-  return few.every((hash) => {
-    const copies = left.get(hash) ?? 0;
-    left.set(hash, copies - 1);
-    return copies > 0;
-  });
 }

@@ -8,14 +8,31 @@ export type Records = readonly unknown[];
 export const IN_ONE_FORM = '[]';
 
 /** A key as a step of a JSON pointer (RFC 6901). */
-export const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The values in objects, by place; lists as their JSON. */
-export function leavesIn(value: unknown, place = '', found = new Map<string, unknown>()) {
-  if (isObject(value))
-    for (const [key, inner] of Object.entries(value))
-      leavesIn(inner, `${place}/${escaped(key)}`, found);
-  else found.set(place, Array.isArray(value) ? JSON.stringify(value) : value);
+/** A path as a JSON pointer. */
+export const pointerTo = (path: readonly string[]): string =>
+  path.map((key) => `/${escaped(key)}`).join('');
+
+/**
+ * The values in a record, by place.
+ * @param leftOut places that are not looked at.
+ * @param whole lists are one value, as text; otherwise each of their elements has a place.
+ */
+export function leavesIn(
+  value: unknown,
+  leftOut: ReadonlySet<string>,
+  whole: boolean,
+  place = '',
+  found = new Map<string, unknown>(),
+): ReadonlyMap<string, unknown> {
+  if (leftOut.has(place)) return found;
+  const isOpen = isObject(value) || (Array.isArray(value) && !whole);
+  const inside = isOpen ? Object.entries(value as object) : [];
+  for (const [key, inner] of inside)
+    leavesIn(inner, leftOut, whole, `${place}/${escaped(key)}`, found);
+  if (inside.length === 0)
+    found.set(place, typeof value === 'object' ? spelled(value, leftOut, place) : value);
   return found;
 }
 
@@ -36,25 +53,28 @@ export function spelled(value: unknown, leftOut: ReadonlySet<string>, place = ''
   return `{${inside.filter((text) => text !== '').join()}}`;
 }
 
-/** A value as text, all of it: equal where the values are. */
-export const spelledWhole = (value: unknown): string => spelled(value, new Set());
-
-/** A record with the list that stands in a place as one value: its elements are no places of their own, of which some records have more. */
-export function asOneValue(value: unknown, place: string, at = ''): unknown {
-  if (at === place) return Array.isArray(value) ? JSON.stringify(value) : value;
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).map(
-    ([key, inner]) => [key, asOneValue(inner, place, `${at}/${escaped(key)}`)] as const,
-  );
-  return Object.fromEntries(members);
+/**
+ * Each of a list beside one of another list that is told the same, whatever their order, and none of these twice.
+ * @param told what makes two the same.
+ * @returns the pairs, and what is left of both lists.
+ */
+export function pairAlike<T>(few: readonly T[], many: readonly T[], told: (one: T) => unknown) {
+  const alike = new Map<unknown, T[]>();
+  for (const one of [...many].reverse()) {
+    const found = alike.get(told(one));
+    if (found === undefined) alike.set(told(one), [one]);
+    else found.push(one);
+  }
+  const pairs: (readonly [T, T])[] = [];
+  const lacking: T[] = [];
+  for (const one of few) {
+    const found = alike.get(told(one)) ?? [];
+    if (found.length === 0) lacking.push(one);
+    else pairs.push([found.pop() as T, one]);
+  }
+  return { pairs, lacking, left: [...alike.values()].flat().reverse() };
 }
 
-/** Whether no two records have the same value in a place. */
-export function differsInEach(place: string, records: Records): boolean {
-  const values = valuesOf(place, records);
-  return new Set(values.map((value) => JSON.stringify(value))).size === values.length;
-}
-
-/** What stands in a place, record by record. */
-export const valuesOf = (place: string, records: Records): readonly unknown[] =>
-  records.map((record) => leavesIn(record).get(place));
+/** Whether all of a list are in another one, as often. */
+export const isPart = <T>(few: readonly T[], many: readonly T[], told: (one: T) => unknown) =>
+  pairAlike(few, many, told).lacking.length === 0;

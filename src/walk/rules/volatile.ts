@@ -1,266 +1,238 @@
-/** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
-import { isObject } from '../../source/json.ts';
+/**
+ * What in a record is not the record: row numbers, scores, ages, links that are signed anew; pure. One rule finds all of it: of two lists
+ * that must show the same records, or one a part of them, in any order, the smallest set of places without which one is contained in the
+ * other. A place with values that the other list lacks must be among these; one that counts the rows, or tells ages, may be, too.
+ * How much of that is believed depends on what was asked, since records may have been edited, or be other ones.
+ */
+import { hasEverywhere, identityPaths } from '../../source/identity.ts';
 import {
-  asOneValue,
-  escaped,
+  IN_ONE_FORM,
+  isPart,
   leavesIn,
+  pairAlike,
+  pointerTo,
   type Records,
   spelled,
-  spelledWhole,
-  valuesOf,
 } from './places.ts';
-
-/** Records, each with another version of it. */
-type Pairs = readonly (readonly [unknown, unknown])[];
 
 /** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
 const AGE =
   /^\s*(about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)\s+ago\s*$|^(just )?now$/i;
 
-/** Fewer records that are told apart show nothing but ages: two events of one template are alike but for such values, too. */
+/** Fewer records that are told apart show nothing: two events of one template are alike but for such values, too. */
 const LEAST_DISTINCT = 2;
 /** Fewer may have been edited twice by hand. */
-const LEAST_OF_THREE = 4;
+const LEAST_UNEDITED = 4;
 
-/**
- * The places, as JSON pointers, in which records differ from their other versions. Each pair is one record, asked for
- * twice. All must differ in the very same places, but for ages, which may stand still; and what is left must tell the
- * records apart as well as the whole does, or two events would be taken for one.
- * @param agesOnly a record stands in both lists as it was: what differs in others is no such value, but for an age.
- * @returns an empty list where nothing differs; null where the differences are no such values.
- */
-export function volatilePaths(pairs: Pairs, agesOnly = false): readonly string[] | null {
-  const differences = pairs.map(([one, other]) => differing(one, other));
-  const all = new Set(differences.flatMap((places) => [...places.keys()]));
-  if (all.size === 0) return [];
-  if (all.has('')) return null;
-  const always = [...all].filter((place) =>
-    differences.some((places) => places.get(place) === 'other'),
-  );
-  if (agesOnly && always.length > 0) return null;
-  if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
-  // A number of the row tells any records apart, also others than those; where it differs, real twins, too.
-  const [ones, others] = [pairs.map(([one]) => one), pairs.map(([, other]) => other)];
-  const counters = countersIn(ones);
-  const rows = countersIn(others).filter(
-    (place) => all.has(place) && counters.includes(place) && beginsAtOne(pairs, place),
-  );
-  const left = distinct(ones, [...all, ...counters]);
-  const apart =
-    left >= (always.length === 0 ? 1 : LEAST_DISTINCT) &&
-    left === distinct(ones, rows) &&
-    left === distinct(others, rows);
-  return apart ? [...all].sort() : null;
+/** A record, and the values in it by place. */
+interface Row {
+  readonly record: unknown;
+  readonly leaves: ReadonlyMap<string, unknown>;
+}
+
+/** Records, each beside another version of it. */
+type Pairs = readonly (readonly [Row, Row])[];
+
+/** How two lists differ. */
+export interface Difference {
+  /** Where, as JSON pointers: the smallest set of places without which one list is contained in the other. */
+  readonly places: readonly string[];
+  /** Those of them whose values do not say by themselves that they are not the record. */
+  readonly doubtful: readonly string[];
+  /** What was known before not to be the record, and ages. */
+  readonly ignored: readonly string[];
+  /** All records of the shorter list, each beside its other version. */
+  readonly pairs: Pairs;
+  /** Those of them that differ, in all of the doubtful places. */
+  readonly moved: Pairs;
+  /** Whether both lists are as long. */
+  readonly isWhole: boolean;
+  /** Whether ages are all that differs, or numbers of the rows of several records: that is nothing else, whatever was asked. */
+  readonly isTold: boolean;
 }
 
 /**
- * Whether a record of one list stands in the other as it is: then the two are no versions of the same records.
+ * Compares two lists that must show the same records, or one a part of those of the other; each came in one answer or several.
  * @param ignored what is known not to be the record.
+ * @returns null where nothing differs, or not alike in all records that differ.
  */
-export function sharesRecords(one: Records, other: Records, ignored: readonly string[]): boolean {
-  const leftOut = new Set(ignored);
-  const all = new Set(one.map((record) => spelled(record, leftOut)));
-  return other.some((record) => all.has(spelled(record, leftOut)));
-}
-
-/** Where two values differ, and whether both are ages there. */
-export function differing(
-  one: unknown,
-  other: unknown,
-  place = '',
-  found = new Map<string, 'age' | 'other'>(),
-): ReadonlyMap<string, 'age' | 'other'> {
-  if (isObject(one) && isObject(other)) {
-    for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
-      const inside = `${place}/${escaped(key)}`;
-      if (Object.hasOwn(one, key) && Object.hasOwn(other, key))
-        differing(one[key], other[key], inside, found);
-      else found.set(inside, 'other');
-    }
-  } else if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
-    for (const [index, value] of one.entries())
-      differing(value, other[index], `${place}/${index}`, found);
-  } else if (one !== other) {
-    const ages = [one, other].every((value) => typeof value === 'string' && AGE.test(value));
-    found.set(place, ages ? 'age' : 'other');
+export function differenceOf(
+  ones: readonly Records[],
+  others: readonly Records[],
+  ignored: readonly string[] = [],
+): Difference | null {
+  const known = new Set(ignored);
+  // Elements of lists have places, but where lists come in any order, or of another length in each record.
+  for (const asOne of known.has(IN_ONE_FORM) ? [true] : [false, true]) {
+    const rowsOf = (list: Records): readonly Row[] =>
+      list.map((record) => ({ record, leaves: leavesIn(record, known, asOne) }));
+    const found = compare(ones.map(rowsOf), others.map(rowsOf), ignored);
+    if (found !== null) return found;
   }
-  return found;
+  return null;
 }
 
-/** The places in which records count up or down by one. */
-function countersIn(records: Records): readonly string[] {
-  const leaves = records.map((record) => leavesIn(record));
-  const countedIn = (place: string) => countedFrom(leaves.map((found) => found.get(place)));
-  return [...(leaves[0]?.keys() ?? [])].filter((place) => !Number.isNaN(countedIn(place)));
+function compare(
+  ones: readonly (readonly Row[])[],
+  others: readonly (readonly Row[])[],
+  ignored: readonly string[],
+): Difference | null {
+  const [one, other] = [ones.flat(), others.flat()];
+  const [few, many] = one.length < other.length ? [one, other] : [other, one];
+  const pairWithout = (places: readonly string[], some: readonly Row[], of: readonly Row[]) => {
+    const leftOut = new Set([...ignored, ...places]);
+    return pairAlike(some, of, ({ record }) => spelled(record, leftOut));
+  };
+  const standing = pairWithout([], few, many);
+  if (standing.lacking.length === 0) return null;
+  const all = [...new Set([...few, ...many].flatMap(({ leaves }) => [...leaves.keys()]))].sort();
+  const isNew = (place: string) => !isPart(few, many, ({ leaves }) => leaves.get(place));
+  const answers = [...ones, ...others].filter(({ length }) => length > 0);
+  const columnsOf = (place: string) => answers.map((rows) => valuesOf(place, rows));
+  const aged = all.filter((place) => columnsOf(place).every(areAges));
+  const least = all.filter((place) => aged.includes(place) || isNew(place));
+  const counted = all.filter((place) => columnsOf(place).every((each) => countedFrom(each) >= 0));
+  const more = counted.filter((place) => !least.includes(place));
+  for (const leftOut of [least, ...more.map((place) => [...least, place].sort())]) {
+    // What stands as it was is no other version of anything; but under the number of a row another twin may stand.
+    const mayMove = leftOut.some((place) => counted.includes(place));
+    const stand = mayMove ? { pairs: [], lacking: few, left: many } : standing;
+    const rest = pairWithout(leftOut, stand.lacking, stand.left);
+    if (rest.lacking.length > 0) continue;
+    const pairs = [...stand.pairs, ...rest.pairs];
+    const places = leftOut.filter((place) => pairs.some((pair) => differsIn(place, pair)));
+    const doubtful = places.filter((place) => !tellsItself(columnsOf(place)));
+    const moved = pairs.filter((pair) => places.some((place) => differsIn(place, pair)));
+    const areAlike = moved.every((pair) => doubtful.every((place) => differsIn(place, pair)));
+    if (moved.length === 0 || !areAlike) continue;
+    const isTold =
+      doubtful.length === 0 && (moved.length > 1 || places.every((place) => aged.includes(place)));
+    const isWhole = few.length === many.length;
+    return { places, doubtful, ignored: [...ignored, ...aged], pairs, moved, isWhole, isTold };
+  }
+  return null;
 }
 
-/** Whether a version counts there from the first row on, as a number of the row does. */
-const beginsAtOne = (pairs: Pairs, place: string): boolean =>
-  pairs[0]?.some((record) => [0, 1].includes(countOf(leavesIn(record).get(place)))) ?? false;
+/** Each list compared with each one behind it: versions of one list, which must differ each time. */
+export const differencesOf = (versions: readonly Records[], ignored: readonly string[] = []) =>
+  versions.flatMap((one, at) =>
+    versions.slice(at + 1).map((other) => differenceOf([one], [other], ignored)),
+  );
 
-/** A whole number, or a text of one; NaN: anything else. */
-const countOf = (value: unknown): number =>
-  /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
+/**
+ * The places in which lists differ that are believed: those that tell themselves; or, where all of the lists differ in the very same ones and in
+ * as many records, what they are asked for.
+ * @param may whether what two of them differ in may be believed.
+ */
+export function believed(
+  differences: readonly (Difference | null)[],
+  may: (found: Difference) => boolean,
+): readonly string[] {
+  // Ages may stand still for a while, and some records come to differ otherwise, too.
+  const told = differences.find((each) => each?.isTold);
+  const [first] = differences;
+  const isBelieved = (each: Difference | null) =>
+    each?.doubtful.join() === first?.doubtful.join() &&
+    each?.moved.length === first?.moved.length &&
+    each !== null &&
+    may(each);
+  return told?.places ?? (differences.every(isBelieved) ? (first?.places ?? []) : []);
+}
+
+/** All records differ, several at least, and are told apart without the places. */
+export const inAll = (found: Difference): boolean =>
+  found.moved.length === found.pairs.length && areToldApart(found);
+
+/** The same; and numbers of the rows in one record, which may be a count where something can have been counted meanwhile. */
+export const inAllOrOneRow = (found: Difference): boolean =>
+  found.doubtful.length === 0 || inAll(found);
+
+/**
+ * Some records differ, or all of them. One alone must do so in one value, unless what identifies it stands, or a field that is named so:
+ * otherwise it may be another one.
+ */
+export const inSome =
+  (idPath?: readonly string[]) =>
+  (found: Difference): boolean => {
+    const { places, pairs, moved, isWhole } = found;
+    const records = moved.map(([, { record }]) => record);
+    const identity = idPath ?? identityPaths(records)[0];
+    const isKnown =
+      identity !== undefined &&
+      hasEverywhere(identity, records) &&
+      !places.includes(pointerTo(identity));
+    const isOne = moved.length === 1 && places.length === 1 && isWhole;
+    return isOne || isKnown ? apart(found, pairs, []) > 0 : areToldApart(found);
+  };
+
+/** Most records differ, and several at least, in no words, which somebody may set in all of them, and again: each value has a digit. */
+export function inMost(found: Difference): boolean {
+  const { places, pairs, moved } = found;
+  const values = places.flatMap((place) => valuesOf(place, pairs.flat()));
+  const isOften = moved.length >= Math.max(LEAST_UNEDITED, pairs.length / 2);
+  return isOften && areToldApart(found) && values.every((value) => /\d/.test(String(value)));
+}
+
+/** All records differ, as those of another day do, and no value comes twice: a state, which somebody sets in all of them, comes again. */
+export function inAllOfBoth(found: Difference, other: Difference | null): boolean {
+  if (other === null || !inAll(other)) return false;
+  if (found.doubtful.join() !== other.doubtful.join()) return false;
+  const rows = [...found.pairs, ...other.pairs].flat();
+  return found.doubtful.every((place) => new Set(valuesOf(place, rows)).size === rows.length);
+}
+
+/** Whether all records are told apart without the places; and several of those that differ, also without what counts through them. */
+function areToldApart(found: Difference): boolean {
+  const moved = found.moved.map(([, row]) => row);
+  // A number of the row tells any records apart, also others than those.
+  const counters = [...(moved[0]?.leaves.keys() ?? [])].filter(
+    (place) => countedFrom(valuesOf(place, moved)) >= 0,
+  );
+  return apart(found, found.pairs, []) > 0 && apart(found, found.moved, counters) >= LEAST_DISTINCT;
+}
+
+/**
+ * How many of these records are told apart without the places and the counters; 0: fewer than with them, but for a number of the row,
+ * where real twins differ, too.
+ */
+function apart({ places, ignored }: Difference, pairs: Pairs, counters: readonly string[]): number {
+  const sides = [pairs.map(([one]) => one), pairs.map(([, other]) => other)] as const;
+  const rows = places.filter(
+    (place) => Math.min(...sides.map((side) => countedFrom(valuesOf(place, side)))) <= 1,
+  );
+  const left = distinct(sides[0], [...ignored, ...places, ...counters]);
+  return sides.every((side) => distinct(side, [...ignored, ...rows]) === left) ? left : 0;
+}
 
 /** How many records differ without what stands in these places. */
-function distinct(records: Records, places: readonly string[]): number {
+function distinct(rows: readonly Row[], places: readonly string[]): number {
   const leftOut = new Set(places);
-  return new Set(records.map((record) => spelled(record, leftOut))).size;
+  return new Set(rows.map(({ record }) => spelled(record, leftOut))).size;
 }
 
 /**
- * The one place in which two answers to one question differ, where their records come in another order: without it they are
- * the same, and each record is still told apart from the others.
- * @returns a JSON pointer; null where there is none.
+ * Whether what answers have in a place says by itself that it is not the record: ages, or numbers of the rows, in each from the same one
+ * on, as otherwise it may be a state of 0 or 1.
  */
-export function volatilePlace(one: Records, other: Records): string | null {
-  if (one.length !== other.length) return null;
-  for (const { place, pairs } of pairedWithoutOne(one, other))
-    if (volatilePaths(movedIn(pairs))?.join() === place) return place;
-  return null;
+export function tellsItself(columns: readonly (readonly unknown[])[]): boolean {
+  const [first = Number.NaN, ...rest] = columns.map(countedFrom);
+  return columns.every(areAges) || (first <= 1 && rest.every((other) => other === first));
 }
 
-/**
- * The one place in which records differ that are asked for in parts of a span and in the whole of it, and that numbers the rows
- * of each of these answers: one record alone will do.
- * @returns a JSON pointer; null where there is none.
- */
-export function rowNumberPlace(parts: readonly Records[], whole: Records): string | null {
-  const apart = parts.flat();
-  if (apart.length !== whole.length) return null;
-  const answers = [...parts.filter(({ length }) => length > 0), whole];
-  for (const { place, pairs } of pairedWithoutOne(apart, whole))
-    if (movedIn(pairs).length > 0 && tellsItself(place, answers)) return place;
-  return null;
-}
-
-const movedIn = (pairs: Pairs) =>
-  pairs.filter(([one, other]) => spelledWhole(one) !== spelledWhole(other));
-
-/**
- * The places in which records have come to differ from what they were; one place alone where they come in another order now,
- * or some of them do not come, or others come besides. All must differ there, unless it is an age: one that was edited is no
- * such value. Where records stand as they were, but for what says itself that it is not the record, nothing else is.
- * @param ignored what is known not to be the record.
- * @returns JSON pointers.
- */
-export function volatileSince(
-  before: Records,
-  now: Records,
-  ignored: readonly string[] = [],
-): readonly string[] {
-  const places = [...leavesIn(before[0]).keys()];
-  const telling = places.filter((place) => tellsItself(place, [before, now]));
-  const shares = sharesRecords(before, now, [...ignored, ...telling]);
-  const inOrder = now.length < before.length ? null : volatilePaths(pairsOf(before, now), shares);
-  if (inOrder !== null) return inOrder;
-  const [many, few] = before.length < now.length ? [now, before] : [before, now];
-  for (const { place, pairs } of pairedWithoutOne(many, few)) {
-    if (areRenumbered(place, [before, now]) && movedIn(pairs).length > 0) return [place];
-    const agesOnly = shares && !telling.includes(place);
-    if (volatilePaths(pairs, agesOnly)?.join() === place) return [place];
-  }
-  return [];
-}
-
-/**
- * The places in which most records of three versions of a list differ each time, all of these records in the very same ones; others
- * stand as they were. Not in words, which somebody may set in all of them, and again: a value there has a digit.
- * @returns JSON pointers; none where records differ in anything else.
- */
-export function volatileTwice(versions: readonly [Records, Records, Records]): readonly string[] {
-  const [former, stored, now] = versions;
-  const pairings = [pairsOf(former, stored), pairsOf(stored, now), pairsOf(former, now)];
-  const [places, ...others] = pairings.map((pairs) => volatilePaths(movedIn(pairs)) ?? []);
-  if (places === undefined || others.some((other) => other.join() !== places.join())) return [];
-  const counts = pairings.map((pairs) => movedIn(pairs).length);
-  const least = Math.max(LEAST_OF_THREE, now.length / 2);
-  if (Math.min(...counts) < least || Math.min(...counts) < Math.max(...counts)) return [];
-  const isTold = versions.flat().every((record) => {
-    const leaves = leavesIn(record);
-    return places.every((place) => /\d/.test(String(leaves.get(place))));
-  });
-  return isTold && isToldApart(now, places) ? places : [];
-}
-
-/** Whether a place numbers the rows of both lists from the same number on: from another one it may be a state of 0 or 1. */
-function areRenumbered(place: string, lists: readonly Records[]): boolean {
-  const numbers = lists.map((list) => valuesOf(place, list));
-  const [first, other] = numbers.map((values) => Math.min(...values.map(countOf)));
-  return numbers.every(numbersRows) && first === other;
-}
-
-/** Records of two lists at the same places, as far as the shorter goes. */
-export function pairsOf(ones: Records, others: Records) {
-  const length = Math.min(ones.length, others.length);
-  return ones.slice(0, length).map((record, index) => [record, others[index]] as const);
-}
-
-/** Whether what lists have in a place says by itself that it is not the record: ages, or the numbers of their rows. */
-export function tellsItself(place: string, lists: readonly Records[]): boolean {
-  const columns = lists.map((list) => valuesOf(place, list));
-  return (
-    columns.every((values) => values.every((value) => AGE.test(String(value)))) ||
-    columns.every(numbersRows)
-  );
-}
-
-/** Counted from 0 or 1 on, or down to it. */
-const numbersRows = (values: readonly unknown[]): boolean => countedFrom(values) <= 1;
+const areAges = (values: readonly unknown[]): boolean =>
+  values.every((value) => AGE.test(String(value)));
 
 /** The least of values that count up or down by one; NaN: they do not. */
 function countedFrom(values: readonly unknown[]): number {
-  const up = values.map(countOf);
+  const up = values.map((value) => (/^\d+$/.test(String(value)) ? Number(value) : Number.NaN));
   const counted = [up, [...up].reverse()].find(([first = Number.NaN, ...rest]) =>
     rest.every((number, index) => number === first + index + 1),
   );
   return counted?.[0] ?? Number.NaN;
 }
 
-/** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
-function* pairedWithoutOne(one: Records, other: Records) {
-  for (const place of other.length === 0 ? [] : mayDiffer(one, other)) {
-    const without = new Set([place]);
-    const left = new Map<string, unknown[]>();
-    for (const record of one) {
-      const text = spelled(record, without);
-      left.set(text, [...(left.get(text) ?? []), record]);
-    }
-    const pairs = other.flatMap((record) => {
-      const [found] = left.get(spelled(record, without))?.splice(0, 1) ?? [];
-      return found === undefined
-        ? []
-        : [[asOneValue(found, place), asOneValue(record, place)] as const];
-    });
-    if (pairs.length === other.length) yield { place, pairs };
-  }
-}
+const valuesOf = (place: string, rows: readonly Row[]): readonly unknown[] =>
+  rows.map(({ leaves }) => leaves.get(place));
 
-/** The only place with values that were not there; where there is none, those that no two records have alike, as row numbers. */
-function mayDiffer(one: Records, other: Records): readonly string[] {
-  const [before, now] = [valuesByPlace(one), valuesByPlace(other)];
-  const places = [...now.keys()];
-  const come = places.filter((place) =>
-    [...(now.get(place) ?? [])].some(
-      ([value, count]) => count > (before.get(place)?.get(value) ?? 0),
-    ),
-  );
-  if (come.length > 0) return come.length === 1 ? come : [];
-  return places.filter((place) => now.get(place)?.size === other.length);
-}
-
-/** How often each value stands in each place. */
-function valuesByPlace(records: Records): Map<string, Map<unknown, number>> {
-  const found = new Map<string, Map<unknown, number>>();
-  for (const record of records)
-    for (const [place, value] of leavesIn(record)) {
-      const counts = found.get(place) ?? new Map<unknown, number>();
-      found.set(place, counts.set(value, (counts.get(value) ?? 0) + 1));
-    }
-  return found;
-}
-
-/** Whether the records of a list differ from each other as well without these places. */
-export function isToldApart(list: Records, places: readonly string[]): boolean {
-  return distinct(list, places) === distinct(list, []);
-}
+const differsIn = (place: string, [one, other]: readonly [Row, Row]): boolean =>
+  one.leaves.get(place) !== other.leaves.get(place);
