@@ -97,9 +97,16 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two empty answers make a day empty where one question is answered in different ways',
     'src/walk/questions/knowledge.ts',
-    'Math.max(this.#emptyShare ?? 0, this.restless ? UNKNOWN_SHARE : 0);',
-    'this.#emptyShare ?? 0;',
+    'const isDoubtful = this.restless ||',
+    'const isDoubtful =',
     OVERLOOKED,
+  ),
+  mutant(
+    'what a day showed to another question is forgotten when it is walked',
+    'src/walk/questions/knowledge.ts',
+    '(span !== null && this.spansShown.has(span));',
+    '(span !== null && this.spansShown.size < 0);',
+    ['test/walk/unheard.test.ts'],
   ),
   mutant(
     'an hour that the clocks skip is cut',
