@@ -249,6 +249,20 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/odd-sources.test.ts'],
   ),
   mutant(
+    'records too near to be halved are believed where anything comes behind them in a longer range',
+    'src/walk/proof/halves.ts',
+    'if (more !== (await shownAt(0)) && more !== (await shownAt(records - 1))) return true;',
+    'return true;',
+    ['test/walk/one-second.test.ts'],
+  ),
+  mutant(
+    'a round number of records too near to be halved is believed where a longer range shows more',
+    'src/walk/proof/halves.ts',
+    'if (isRound(records)) return false;',
+    '',
+    ['test/walk/one-second.test.ts'],
+  ),
+  mutant(
     'records too near to be halved are never believed',
     'src/walk/window.ts',
     "error.fault === 'dense' && (await isLongerShown(context, size))",

@@ -1,0 +1,83 @@
+/** Days of which all records stand in one second and level: no smaller question tells whether their lists are cut short (docs/completeness.md C6). */
+import { expect, it } from 'vitest';
+import { addDays } from '../../src/plan/days.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore } from '../support/store.ts';
+import { closedDays, exported, newStream, teach } from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = '', third = ''] = closedDays(3);
+const LEVELS = 17;
+const MOST = 37;
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+/** A nightly batch of so many records, all of one level. */
+const batch = (night: number, count: number) =>
+  Array.from({ length: count }, (_, n) => `{"id": ${LEVELS * (100 * night + n)}}`);
+
+const nights = (...counts: readonly number[]) =>
+  Object.fromEntries(
+    [first, second, third].map((day, night) => [day, batch(night, counts[night] ?? 0)]),
+  );
+
+async function statesOf(
+  lists: Readonly<Record<string, readonly string[]>>,
+  habits: Habits,
+  facts: Readonly<Record<string, unknown>> = {},
+) {
+  const source = new ImaginedSource(lists, { at: () => 7_200, ...habits });
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
+  await teach(exporting, facts);
+  const results = await exported(exporting);
+  expect(source.asked.length).toBeLessThan(500);
+  return [...results.values()].map(({ state }) => state);
+}
+
+/** Pages are counted by number. */
+const byNumber: Habits['arrange'] = (list, _, { start, length }) =>
+  startingAt(start, list.slice(Math.floor(start / length) * length));
+
+/** A list that is shown from a start on. */
+const startingAt = (start: number, list: readonly string[]): readonly string[] => [
+  ...Array.from({ length: start }, () => ''),
+  ...list,
+];
+
+it.each<[string, Record<string, readonly string[]>, Habits]>([
+  ['as many each, without totals', nights(MOST, MOST, MOST), {}],
+  ['as many each, with totals', nights(MOST, MOST, MOST), { totals: 'exact' }],
+  ['as many each, by number', nights(MOST, MOST, MOST), { arrange: byNumber }],
+  ['ever more', nights(23, 29, MOST), {}],
+  ['ever fewer', nights(MOST, 29, 23), {}],
+  ['one a week', { [third]: batch(2, MOST), [addDays(third, -7)]: batch(1, MOST) }, {}],
+])(
+  'batches of one second are complete where two of them show more: %s',
+  async (_, lists, habits) => {
+    expect(await statesOf(lists, habits)).toEqual(['complete', 'complete', 'complete']);
+  },
+);
+
+const capped =
+  (behind: (list: readonly string[], start: number) => readonly string[]): Habits['arrange'] =>
+  (list, _, { start }) => {
+    const most = list.slice(0, MOST);
+    return start < MOST ? most : startingAt(start, most.length < MOST ? [] : behind(most, start));
+  };
+
+it.each<[string, Record<string, readonly string[]>, Habits, object?]>([
+  ['lists end there', nights(50, MOST, 50), { arrange: capped(() => []) }],
+  ['lists begin anew there', nights(50, MOST, 50), { arrange: capped((list) => list) }],
+  [
+    'the last one comes again there',
+    nights(50, MOST, 50),
+    { arrange: capped((list) => list.slice(-1)) },
+  ],
+  ['a round number may be a cap for each day', nights(40, 40, 40), {}],
+  ['lists are cut otherwise', nights(MOST, MOST, MOST), {}, { cut_otherwise: true }],
+])('batches of one second fail where %s', async (_, lists, habits, facts) => {
+  expect(await statesOf(lists, habits, { ...facts })).toEqual(['failed', 'failed', 'failed']);
+});
