@@ -23,6 +23,10 @@ export function refusesLength(error: unknown): boolean {
   );
 }
 
+/** Whether it may be the range that is refused, as one that is too short. */
+export const isRangeRefused = (error: unknown): error is RequestError =>
+  error instanceof RequestError;
+
 /** Whether it may be the depth of the list that is refused. */
 export function mayRefuseDepth(error: unknown): boolean {
   return error instanceof PageFailedError || (error instanceof RequestError && error.status >= 400);

@@ -1,13 +1,13 @@
 /** One window: walked until the evidence suffices, until it is split, or until it has failed often enough to say why. */
 import { RequestError, WalkError } from '../errors.ts';
 import type { Claim } from '../model.ts';
-import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
 import { contradicted, orNull, refusesLength, unsettled } from './failures.ts';
 import { learnCutOtherwise } from './learning/cut-otherwise.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
-import { compareHalves, isLongerShown, sumTotalsOfHalves } from './proof/halves.ts';
+import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
+import { isLongerShown } from './proof/longer.ts';
 import { asNoted, publish } from './proof/publishing.ts';
 import { lacksWhatWasHeard, orderOf, PASSING } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
@@ -174,7 +174,7 @@ async function byUnion(context: WindowContext, wholes: Walks): Promise<WindowEnd
 /** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
 async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const { knowledge, window, windowRecords } = context;
-  const isWhole = knowledge.totalsCount === false || secondsOf(window) === 1;
+  const isWhole = knowledge.totalsCount === false || !isDivisible(context);
   const mostRecords = isWhole ? null : windowRecords;
   const manner = { audited: isAudited(window), mostRecords };
   const done = await walkToEnd(context, 'whole', window, wholes, manner).catch((error: unknown) =>

@@ -825,7 +825,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a midnight of more records than any list may be capped whatever its sides show',
     'src/walk/proof/cuts.ts',
-    'if (sides.every((side) => side.stored > 0 && side.stored < stored)) return;',
+    'bothShowLess(walks) || ',
     '',
     ['test/walk/order-by-chance.test.ts'],
   ),

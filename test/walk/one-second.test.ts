@@ -62,7 +62,9 @@ it.each<[string, Record<string, readonly string[]>, Habits]>([
 );
 
 const capped =
-  (behind: (list: readonly string[], start: number) => readonly string[]): Habits['arrange'] =>
+  (
+    behind: (list: readonly string[], start: number) => readonly string[],
+  ): NonNullable<Habits['arrange']> =>
   (list, _, { start }) => {
     const most = list.slice(0, MOST);
     return start < MOST ? most : startingAt(start, most.length < MOST ? [] : behind(most, start));
@@ -80,4 +82,12 @@ it.each<[string, Record<string, readonly string[]>, Habits, object?]>([
   ['lists are cut otherwise', nights(MOST, MOST, MOST), {}, { cut_otherwise: true }],
 ])('batches of one second fail where %s', async (_, lists, habits, facts) => {
   expect(await statesOf(lists, habits, { ...facts })).toEqual(['failed', 'failed', 'failed']);
+});
+
+it('a batch beside a midnight is told of by its cut, too', async () => {
+  expect(await statesOf(nights(MOST, MOST, MOST), { at: () => 60 })).toEqual([
+    'complete',
+    'complete',
+    'complete',
+  ]);
 });

@@ -1,4 +1,7 @@
-/** Spans that hold too much for their source, or are too long, and are refused: they are split, and are whole (docs/completeness.md C9). */
+/**
+ * Spans that hold too much for their source, or are too long, and are refused: they are split, and are whole (docs/completeness.md C9).
+ * Where those are refused that are too short, cuts are asked for with longer ones (C8).
+ */
 import { expect, it } from 'vitest';
 import { EnvelopeError, PageFailedError, RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
@@ -6,7 +9,7 @@ import { secondsOf } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, secondOf as spread } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [oldest = '', first = '', second = ''] = closedDays(3);
@@ -152,4 +155,65 @@ it('a day whose end comes to be answered with no page is complete no more', asyn
   );
   const results = await exported(exporting, 2);
   expect([...results.values()].map(({ state }) => state)).toEqual(['failed', 'complete']);
+});
+
+const secondIn = (time: string) =>
+  secondsOf({ from: `${time.slice(0, 10)} 00:00:00`, to: time }) - 1;
+const atNoon = (record: string) => 42_700 + ((idOf(record) * 37) % 1_000);
+const inOneMinute = (record: string) => 32_520 + ((idOf(record) * 7) % 60);
+const SPLIT = { windowRecords: 20 };
+
+it.each<[string, number, number, Habits, object?]>([
+  ['five minutes, without totals', 5, 480, {}],
+  ['five minutes, with totals', 5, 480, { totals: 'exact' }],
+  ['five minutes, where one minute has all records', 5, 480, { at: inOneMinute }],
+  ['an hour, where all records stand around noon', 60, 3_840, { at: atNoon }],
+  ['an hour, and days are split', 60, 3_840, { totals: 'exact', at: inOneMinute }, SPLIT],
+  ['three hours, and days are split', 180, 15_360, { totals: 'exact', at: atNoon }, SPLIT],
+])('where ranges are refused that are shorter than %s, the days are complete', async (...given) => {
+  const [, minutes, reach, habits, change] = given;
+  let refused = 0;
+  // The last second of a day is shown by what reaches beyond it alone.
+  const at = (record: string) =>
+    idOf(record) % 1_000 === 1 ? 86_399 : (habits.at ?? spread)(record);
+  const source = new ImaginedSource(
+    { [oldest]: records(1_000, 35), [first]: records(2_000, 62), [second]: records(3_000, 43) },
+    {
+      ...habits,
+      at,
+      arrange: (list, _, { to }) => list.filter((record) => at(record) !== secondIn(to)),
+      before: (_, request) => {
+        if (secondsOf(request) >= 60 * minutes) return;
+        refused += 1;
+        throw new RequestError(400, 'the range is too short');
+      },
+    },
+  );
+  const exporting = {
+    server,
+    source,
+    stream: newStream(),
+    since: oldest,
+    pageLength: 20,
+    ...change,
+  };
+  await exported(exporting);
+  await server.query(
+    "update daywalk.windows set due_at = clock_timestamp() where state = 'failed'",
+  );
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+  expect(await server.query(`select value from daywalk.learned where fact = 'reach'`)).toEqual([
+    { value: reach },
+  ]);
+  expect(refused).toBeLessThan(50);
+  expect(source.asked.length).toBeLessThan(300);
+});
+
+it('a day of which all records stand across each cut is whole where both sides of it show less', async () => {
+  const before: Habits['before'] = (_, request) => {
+    if (secondsOf(request) < 3_600) throw new RequestError(400, 'the range is too short');
+  };
+  const source = new ImaginedSource({ [second]: records(3_000, 60) }, { at: atNoon, before });
+  const exporting = { server, source, stream: newStream(), since: second, pageLength: 20 };
+  expect((await exported(exporting)).get(second)?.proof).toMatchObject({ kind: 'halves' });
 });

@@ -1,16 +1,23 @@
 /** How far a request must reach beyond a cut, and the division of a span by what is known of that (docs/completeness.md C8). */
 
-import { RequestError, WalkError } from '../../errors.ts';
+import { type RequestError, WalkError } from '../../errors.ts';
 import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
-import { orNull } from '../failures.ts';
+import { isRangeRefused, isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { question, showsAny } from '../questions/questions.ts';
-import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan, textOf } from '../questions/span.ts';
+import {
+  DAY_SECONDS,
+  dayOf,
+  MOST_HALVINGS,
+  SHORTEST_CUT,
+  splitSpan,
+  textOf,
+} from '../questions/span.ts';
 
 const REACH_ATTEMPTS = 3;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
@@ -31,6 +38,15 @@ export async function divide(
   if (context.knowledge.reach === null && secondsOf(span) < parts * SHORTEST_CUT)
     await learnReach(context, span);
   return splitSpan(context, span, parts);
+}
+
+/** Called before a window is split, whose parts may be refused if ranges as short as a cut is asked for with are. */
+export async function learnShortest(context: WindowContext, { from }: Span): Promise<void> {
+  const { knowledge } = context;
+  if (knowledge.reach !== null || knowledge.answersShort) return;
+  const short = around(from, 0, 2 * LONGEST_REACH + 1);
+  knowledge.answersShort = !(await isRefusedRange(context, short));
+  if (!knowledge.answersShort) await learnReach(context, short);
 }
 
 /**
@@ -55,14 +71,29 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
     if (await learnIgnoresTime(context, span)) return;
     if (!(await isExact(context, span, 'first')) || !(await isExact(context, span, 'last'))) return;
   } catch (error) {
-    // Short windows are refused: nothing can be learned from them.
-    if (!(error instanceof RequestError)) throw error;
-    await knowledge.learn('reach', LONGEST_REACH, error.message);
-    return;
+    if (!isRangeRefused(error)) throw error;
+    return learnAnswered(context, span, error);
   }
   const evidence = `single seconds of ${textOf(span)} show their records, and the seconds beside them do not`;
   await knowledge.learn('reach', 1, evidence);
 }
+
+/** Short ranges are refused: requests reach as far beyond a cut as the range on one side of it must, to be answered. */
+async function learnAnswered(context: WindowContext, { to }: Span, refused: RequestError) {
+  for (let reach = LONGEST_REACH; reach < DAY_SECONDS; reach *= 2)
+    if (!(await isRefusedRange(context, around(to, -reach, 0))))
+      return context.knowledge.learn('reach', reach, refused.message);
+  throw refused;
+}
+
+const isRefusedRange = (context: WindowContext, span: Span): Promise<boolean> =>
+  question(context, span, 0, 2).then(
+    () => false,
+    (error: unknown) => {
+      if (!isRefused(error)) throw error;
+      return isRangeRefused(error);
+    },
+  );
 
 /**
  * Learns that the source ignores the time of day, where the day of this span and the newest one with records do: older days may be kept

@@ -12,7 +12,7 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, readNeighbours } from '../../store/evidence/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
-import { unsettled } from '../failures.ts';
+import { isRangeRefused, orNull, unsettled } from '../failures.ts';
 import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
 import {
   learnAcross,
@@ -21,10 +21,11 @@ import {
   learnWhatRuns,
 } from '../learning/not-the-record.ts';
 import { ignoresTime, learnReach } from '../learning/reach.ts';
-import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
+import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { LONGEST_REACH } from '../questions/knowledge.ts';
 import { firstPageOf, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
+import { isLongerShown } from './longer.ts';
 import { settleSpan } from './settle.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -59,7 +60,7 @@ export async function askCut(
     if (across.stored === 0) return { across, before: null, after: null };
     const before = await settleSpan(context, 'before', spans.before, across.walkId);
     const behind = await settleSpan(context, 'after', spans.after, across.walkId);
-    refuseCapped(context, across, [before, behind]);
+    await refuseCapped(context, { across, before, after: behind });
     const again = await settleSpan(context, 'across', spans.across, behind.walkId);
     const isSteady = await walksAgree(database, partOf(across), partOf(again));
     if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
@@ -89,22 +90,23 @@ async function reachFor(context: WindowContext, second: string, after: number): 
   if (knowledge.reach === 'day') throw ignoresTime();
   if (knowledge.reach !== null) return knowledge.reach;
   const span = around(second, -LONGEST_REACH, 1 + LONGEST_REACH);
-  const across = await settleSpan(context, 'across', span, after);
-  if (across.stored > 0) await learnReach(context, span);
+  const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
+  if (across?.stored !== 0) await learnReach(context, span);
   return knowledge.reach ?? LONGEST_REACH;
 }
 
-/**
- * As many records as the longest list may be a cap, which would cut J and its sides alike; where both sides show records, and fewer,
- * J would lack some of one of them.
- */
-function refuseCapped({ knowledge }: WindowContext, across: EndedWalk, sides: Walks): void {
+/** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */
+export const bothShowLess = ({ across, before, after }: CutWalks): boolean =>
+  [before, after].every((side) => side && side.stored > 0 && side.stored < across.stored);
+
+/** As many records as the longest list may be a cap, which would cut J and its sides alike, unless longer ones are shown. */
+async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<void> {
+  const { across } = walks;
   const { stored } = across;
-  if (sides.every((side) => side.stored > 0 && side.stored < stored)) return;
   const counted = across.end === 'open' && across.unites === undefined;
-  const { provenSize } = knowledge.learned;
-  if (counted || stored < LEAST_CAP || stored < provenSize || stored < knowledge.longestList)
-    return;
+  const { learned, longestList } = context.knowledge;
+  const isShort = stored < LEAST_CAP || stored < learned.provenSize || stored < longestList;
+  if (bothShowLess(walks) || counted || isShort || (await isLongerShown(context, stored))) return;
   throw new WalkError(
     'capped',
     `${stored} records stand within ${secondsOf(across)} seconds, as many as any list has shown`,

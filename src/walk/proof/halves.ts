@@ -2,20 +2,17 @@
 
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
-import { addDays } from '../../plan/days.ts';
 import type { Database } from '../../store/database.ts';
 import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
-import { findLonger } from '../../store/evidence/proven.ts';
-import { contradicted, orNull } from '../failures.ts';
+import { contradicted } from '../failures.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
 import { divide, learnIgnoresTime } from '../learning/reach.ts';
 import type { Walks, WindowContext } from '../questions/context.ts';
-import { askForLook } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { dayOf, MOST_HALVINGS, textOf } from '../questions/span.ts';
-import { type HalvesObserved, isRound, LEAST_CAP } from '../rules/verdict.ts';
-import { askCut } from './cuts.ts';
+import { MOST_HALVINGS, textOf } from '../questions/span.ts';
+import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
+import { askCut, bothShowLess } from './cuts.ts';
 import { settleSpan } from './settle.ts';
 
 /**
@@ -67,13 +64,14 @@ export async function compareHalves(
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
     if (halves.by === 'time' && more > 0 && less === 0)
       await refuseOverlap(database, whole, [first, second]);
-    const across = cut?.across.stored ?? 0;
-    const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
+    const inCut = cut !== null && cut.across.stored >= whole.stored && !bothShowLess(cut);
+    const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || inCut);
     if (more > 0 && less > 0 && (await learnFromParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;
     if (more > 0 || less > 0 || !oneSided) return observed;
+    if (!inOneHalf) throw dense(whole, cut?.across ?? span);
     const inFirst = first.stored >= whole.stored;
     span = inFirst ? one : other;
     beside.push(inFirst ? second.walkId : first.walkId);
@@ -130,44 +128,4 @@ export async function sumTotalsOfHalves(
     return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
   }
   return null;
-}
-
-/**
- * Whether the newest longer list of the stream shows the last of its records where it was, or a range of some days a record behind
- * so many: then a cap on results is no lower (C6). It says nothing where lists are cut otherwise than by their number.
- */
-export async function isLongerShown(context: WindowContext, records: number): Promise<boolean> {
-  const { database, knowledge, window } = context;
-  if (knowledge.learned.cutOtherwise) return false;
-  const longer = await findLonger(database, window, records);
-  if (longer === null) return isMoreShownBeside(context, records);
-  const length = knowledge.paging === 'number' ? 1 : 2;
-  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, longer));
-  return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
-}
-
-/** Ranges that are longer than a day, as days before and behind it. */
-const LONGER_RANGES = [
-  [-1, 0],
-  [0, 1],
-  [-7, 0],
-  [0, 7],
-] as const;
-
-/**
- * Whether a range of some days shows another record behind so many of them; a source may begin anew there, or show the last one
- * again. A round number may be a cap for each day.
- */
-async function isMoreShownBeside(context: WindowContext, records: number): Promise<boolean> {
-  if (isRound(records)) return false;
-  const { day } = context.window;
-  for (const [before, behind] of LONGER_RANGES) {
-    const span = { ...dayOf(addDays(day, before)), to: dayOf(addDays(day, behind)).to };
-    const shownAt = async (start: number) =>
-      (await orNull(question(context, span, start, 1)))?.hashes[0];
-    const more = await shownAt(records);
-    if (more === undefined) continue;
-    if (more !== (await shownAt(0)) && more !== (await shownAt(records - 1))) return true;
-  }
-  return false;
 }

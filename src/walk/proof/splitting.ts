@@ -2,7 +2,7 @@
 import { WalkError } from '../../errors.ts';
 import { partsWanted, secondsOf } from '../../plan/split.ts';
 import { splitWindow } from '../../store/splits.ts';
-import { divide } from '../learning/reach.ts';
+import { divide, learnShortest } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 
 /**
@@ -18,6 +18,7 @@ export async function splitUp(
 ): Promise<WindowEnd> {
   const { knowledge, window } = context;
   const wanted = partsWanted(total, size, knowledge.expected(secondsOf(window)));
+  await learnShortest(context, window);
   const found = await divide(context, window, wanted);
   const calibrated = knowledge.learned.calibrated > 0 && total !== null;
   if (found === null || (found.by === 'level' && !calibrated))

@@ -42,6 +42,8 @@ export class Knowledge {
   totalsCount: boolean | null = null;
   /** The window of the fewest records at which a total said that there are more, so that it was split; null: none was. */
   capMet: { readonly records: number; readonly windowId: number } | null = null;
+  /** A range as short as a cut is asked for with was answered. */
+  answersShort = false;
   /** Windows that were tried in vain to learn the reach from. */
   reachTried = 0;
   readonly reachLearning = new OneAtATime();

@@ -5,7 +5,7 @@ import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
 import type { Facts } from '../contract.ts';
-import { orNull, refusesLength } from '../failures.ts';
+import { isRangeRefused, orNull, refusesLength } from '../failures.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
@@ -219,8 +219,11 @@ async function countRecords(context: WindowContext, total: number | null): Promi
     const halves = splitSpan(context, span, 2);
     if (halves?.by !== 'time') return true;
     const parts = [];
-    for (const half of halves.parts)
-      parts.push({ half, told: (await question(context, half, 0, 2)).total ?? 0 });
+    for (const half of halves.parts) {
+      const asked = await orNull(question(context, half, 0, 2), isRangeRefused);
+      if (asked === null) return true;
+      parts.push({ half, told: asked.total ?? 0 });
+    }
     const [less, more] = parts.sort((one, other) => one.told - other.told);
     if (less === undefined || more === undefined || less.told >= told) return false;
     const part = less.told > 0 ? less : more;

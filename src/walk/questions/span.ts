@@ -1,7 +1,7 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
 import type { Day, PageRequest, Span, Stream } from '../../model.ts';
 import { dayWindow } from '../../plan/days.ts';
-import { around, type Split, split, unclearTimes } from '../../plan/split.ts';
+import { around, type Split, secondsOf, split, unclearTimes } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 
@@ -61,9 +61,11 @@ export function splitSpan(
   const { reach } = knowledge;
   if (reach === 'day') return null;
   const span = { from, to, levelFrom, levelTo };
-  const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
+  const least = reach === 1 ? 2 : 4 * (reach ?? LONGEST_REACH);
+  // None shorter than a side of a cut: it may be refused.
+  const most = Math.floor((2 * secondsOf(span)) / least);
   const unclear = unclearTimes(window.day, timeZone);
-  const found = split(span, parts, unclear, least, reach ?? LONGEST_REACH);
+  const found = split(span, Math.min(parts, most), unclear, least, reach ?? LONGEST_REACH);
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
     (value) => value !== undefined && value !== '',

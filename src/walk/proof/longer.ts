@@ -1,0 +1,49 @@
+/** Whether a source shows longer lists than one: then no cap on their number has cut it (docs/completeness.md C6). */
+import { addDays } from '../../plan/days.ts';
+import { findLonger } from '../../store/evidence/proven.ts';
+import { orNull } from '../failures.ts';
+import type { WindowContext } from '../questions/context.ts';
+import { askForLook } from '../questions/end.ts';
+import { question } from '../questions/questions.ts';
+import { dayOf } from '../questions/span.ts';
+import { isRound } from '../rules/verdict.ts';
+
+/**
+ * Whether the newest longer list of the stream shows the last of its records where it was, or a range of some days a record behind
+ * so many: then a cap on results is no lower. It says nothing where lists are cut otherwise than by their number.
+ */
+export async function isLongerShown(context: WindowContext, records: number): Promise<boolean> {
+  const { database, knowledge, window } = context;
+  if (knowledge.learned.cutOtherwise) return false;
+  const longer = await findLonger(database, window, records);
+  if (longer === null) return isMoreShownBeside(context, records);
+  const length = knowledge.paging === 'number' ? 1 : 2;
+  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, longer));
+  return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
+}
+
+/** Ranges that are longer than a day, as days before and behind it. */
+const LONGER_RANGES = [
+  [-1, 0],
+  [0, 1],
+  [-7, 0],
+  [0, 7],
+] as const;
+
+/**
+ * Whether a range of some days shows another record behind so many of them; a source may begin anew there, or show the last one
+ * again. A round number may be a cap for each day.
+ */
+async function isMoreShownBeside(context: WindowContext, records: number): Promise<boolean> {
+  if (isRound(records)) return false;
+  const { day } = context.window;
+  for (const [before, behind] of LONGER_RANGES) {
+    const span = { ...dayOf(addDays(day, before)), to: dayOf(addDays(day, behind)).to };
+    const shownAt = async (start: number) =>
+      (await orNull(question(context, span, start, 1)))?.hashes[0];
+    const more = await shownAt(records);
+    if (more === undefined) continue;
+    if (more !== (await shownAt(0)) && more !== (await shownAt(records - 1))) return true;
+  }
+  return false;
+}
