@@ -24,6 +24,8 @@ const MOST_UNITED = 24;
 /** The list moved, or something was learned: the next walk may come to an end. */
 export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
 const MOVES_BEFORE_ONE_PAGE = 2;
+/** Walks of which each brought more than the one before: neither more of them nor smaller windows would settle it. */
+const GROWTHS = 6;
 
 /**
  * Walks a span to an end against which nothing speaks, or finds the walk that did so already. Where the order does not
@@ -45,6 +47,7 @@ export async function settleSpan(
     );
     const settled = await findSettled(context, walks);
     if (settled !== null) return settled;
+    refuseGrowing(walks.filter(({ outcome }) => outcome === 'ended'));
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
     const onePage = knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
     // What lies across a cut cannot be made smaller; a half can.
@@ -61,6 +64,16 @@ export async function settleSpan(
       if (!(error instanceof WalkError) || !PASSING.has(error.fault)) throw error;
     });
   }
+}
+
+/** @throws {WalkError} `unsettled` where each of many walks brought more than the one before. */
+export function refuseGrowing(walks: Walks): void {
+  if (walks.length < GROWTHS) return;
+  const sizes = walks.map(({ stored }) => stored);
+  if (!sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0))) return;
+  throw unsettled(
+    `the list grows while it is walked: from ${sizes[0]} to ${sizes.at(-1)} records in ${sizes.length} walks`,
+  );
 }
 
 /** The newest walk, where it can stand for its span. */

@@ -9,13 +9,12 @@ import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
 import { LEAST_CAP, mostTold } from '../rules/verdict.ts';
 import { asNoted, publish } from './publishing.ts';
+import { refuseGrowing } from './settle.ts';
 import { splitUp } from './splitting.ts';
 
 const MOST_WALKS = 30;
 /** A page that is cut short is so each time. */
 const LOOKED_BEHIND = 2;
-/** Walks of which each brought more than the one before: smaller windows would grow as well. */
-const GROWTHS = 6;
 const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
@@ -67,10 +66,7 @@ export async function proveByUnion(
     if (capped && mayBeSplit)
       return split(`the union of ${ids.length} walks is as large as any answer`);
   }
-  if (passes.length >= GROWTHS && passes.every(isMoreThanBefore))
-    throw unsettled(
-      `the list grows while it is walked: from ${passes[0]?.stored} to ${most} records in ${passes.length} walks`,
-    );
+  refuseGrowing(passes);
   if (passes.length >= MOST_WALKS || wholes.length >= MOST_WALKS * 2) {
     if (mayBeSplit) return split(`${ids.length} walks do not settle`);
     throw unsettled(
@@ -119,9 +115,6 @@ const isShownBehind = ({ claims, stored }: EndedWalk): boolean =>
 /** It does not go on because the list has grown: then the next page would have had more. */
 const isCutShort = (pass: EndedWalk, later: Walks): boolean =>
   isShownBehind(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
-
-const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: Walks) =>
-  index === 0 || stored > (all[index - 1]?.stored ?? 0);
 
 function unionProof(passes: Walks, records: number, counted: boolean): Proof {
   return {
