@@ -99,6 +99,36 @@ it.each([4, 33])(
   },
 );
 
+it.each([2, 3, 9])(
+  'days of %i records are shown once where two nodes answer by turns, and each writes its name into them',
+  async (count) => {
+    const lists = { [first]: records(1, count), [second]: records(31, count) };
+    let asked = 0;
+    const source = new ImaginedSource(lists, {
+      totals: 'exact',
+      wrap: (list, total) => {
+        asked += 1;
+        const named = list.map((record) => record.replace(/}$/, `,"node":"es-data-${asked % 2}"}`));
+        return `{"total":${total},"data":[${named.join()}]}`;
+      },
+    });
+    const stream = newStream();
+    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+    await runOnce(exporting);
+    for (let look = 0; look < 4; look += 1) {
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await runOnce(exporting);
+    }
+    const results = await readResults(server, stream);
+    const days = [first, second].flatMap((day) => results.get(day) ?? []);
+    expect(days.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', count],
+      ['complete', count],
+    ]);
+    expect(asked).toBeLessThan(250);
+  },
+);
+
 describe('records of which all were changed since', () => {
   const alert = (id: number, status: string, score: number) =>
     `{"id": ${id}, "score": ${score}, "status": "${status}"}`;
