@@ -170,7 +170,7 @@ export class StreamContract {
     const isNamed = facts.listType === 'null' && this.#hints.recordsPath !== undefined;
     if (facts.listType !== 'array' && !isNamed && reason === null)
       this.#refuseOtherList(page, contract);
-    if (this.#hints.recordsPath === undefined) await this.#refuseRecord(page, contract);
+    if (this.#hints.recordsPath === undefined) await this.#refuseRecord(page);
     const frame: Frame = {
       signature,
       known: facts.frameKnown,
@@ -204,12 +204,12 @@ export class StreamContract {
   }
 
   /** An empty list may stand beside another one that has the records, and one record alone may come without its list. */
-  async #refuseRecord(page: Page, contract: Contract): Promise<void> {
+  async #refuseRecord(page: Page): Promise<void> {
     if (this.#known === null) return;
     const holdsObjects = this.#known.recordsPath.length === 0 ? /^\s*\{|\[\s*\{/ : /\[\s*\{/;
     if (!holdsObjects.test(page.body.toString('latin1'))) return;
     if (await showsRecordElsewhere(this.#database, this.#streamId, page))
-      throw this.#listElsewhere(page, contract, 'nothing');
+      throw this.#listElsewhere(page, this.#known, 'no record');
   }
 
   #listElsewhere(page: Page, { recordsPath }: Contract, listType: string): EnvelopeError {
