@@ -67,6 +67,19 @@ it('a record that is gone is no older version of another one that stood in one l
   expect(gone).toEqual([{ host: 'a' }]);
 });
 
+/** Both days as they are after four daily looks. */
+async function lookedAtDaily(source: ImaginedSource) {
+  const stream = newStream();
+  const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+  await runOnce(exporting);
+  for (let look = 0; look < 4; look += 1) {
+    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    await runOnce(exporting);
+  }
+  const results = await readResults(server, stream);
+  return [first, second].flatMap((day) => results.get(day) ?? []);
+}
+
 it.each([4, 33])(
   'a link that is signed anew in some records, here in %i, does not have their days walked again at each look',
   async (id) => {
@@ -82,15 +95,7 @@ it.each([4, 33])(
         return `{"total":${total},"data":[${linked.join()}]}`;
       },
     });
-    const stream = newStream();
-    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
-    await runOnce(exporting);
-    for (let look = 0; look < 4; look += 1) {
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
-      await runOnce(exporting);
-    }
-    const results = await readResults(server, stream);
-    const days = [first, second].flatMap((day) => results.get(day) ?? []);
+    const days = await lookedAtDaily(source);
     expect(days.map(({ state, published }) => [state, published.length])).toEqual([
       ['complete', 4],
       ['complete', 3],
@@ -112,15 +117,7 @@ it.each([2, 3, 9])(
         return `{"total":${total},"data":[${named.join()}]}`;
       },
     });
-    const stream = newStream();
-    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
-    await runOnce(exporting);
-    for (let look = 0; look < 4; look += 1) {
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
-      await runOnce(exporting);
-    }
-    const results = await readResults(server, stream);
-    const days = [first, second].flatMap((day) => results.get(day) ?? []);
+    const days = await lookedAtDaily(source);
     expect(days.map(({ state, published }) => [state, published.length])).toEqual([
       ['complete', count],
       ['complete', count],
