@@ -216,6 +216,14 @@ export class Walk {
     const length = this.#asking.otherLength(records);
     const answer = await this.#asking.askDeep(records, start, length);
     const told = `from offset ${start} on the record at that offset came`;
+    // All that its total tells, again: pages by number, of records that may be equal.
+    if (
+      answer.came > 1 &&
+      pages === 1 &&
+      lastTotal === records &&
+      answer.digest === this.#digests.first
+    )
+      return this.#notContinued(answer.came);
     if (answer.beginsWithLast && !beginsPage(start, length))
       await this.#context.knowledge.learn('paging', 'offset', told);
     return this.#goOn(answer);

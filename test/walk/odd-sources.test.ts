@@ -499,6 +499,20 @@ describe('pages that are counted by number', () => {
     expect(result.requests).toBeLessThan(80);
   });
 
+  it('come to an end where both records are equal, and each page shows them again', async () => {
+    const list = ['{"id": 4}', '{"id": 4}'];
+    let total = 0;
+    const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
+      const first = Math.floor(start / length) * length;
+      total = whole.length;
+      return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+    };
+    const wrap: Habits['wrap'] = (page) => `{"total":${total},"data":[${page.join(',')}]}`;
+    const result = await exportDay(list, { arrange, wrap });
+    expect(result).toMatchObject({ state: 'complete', published: list });
+    expect(result.requests).toBeLessThan(1_000);
+  });
+
   it('are found out where a full first page tells as many as it shows, and the next one begins with its last record', async () => {
     const list = records(1, 33);
     const wrap: Habits['wrap'] = (page, total) =>
