@@ -633,13 +633,22 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'const isNew = day < today;',
     OLD_DAYS,
   ),
-  mutant(
-    'a day that comes empty is believed to be, whatever it has shown',
-    'src/walk/proof/settle.ts',
-    'before.every((walk) => mostHeard(walk) <= newest.stored)',
-    'newest.stored === 0 || before.every((walk) => mostHeard(walk) <= newest.stored)',
-    ['test/walk/unheard.test.ts'],
-  ),
+  {
+    name: 'a day that comes empty is believed to be, whatever it has shown',
+    edits: [
+      {
+        file: 'src/walk/proof/settle.ts',
+        find: 'before.every((walk) => mostHeard(walk) <= newest.stored)',
+        replace: 'newest.stored === 0 || before.every((walk) => mostHeard(walk) <= newest.stored)',
+      },
+      {
+        file: 'src/walk/questions/knowledge.ts',
+        find: '(span !== null && this.spansShown.has(span));',
+        replace: '(span !== null && this.spansShown.size < 0);',
+      },
+    ],
+    tests: ['test/walk/unheard.test.ts'],
+  },
   mutant(
     'a walk that holds less than was heard before is believed alone',
     'src/walk/proof/settle.ts',
