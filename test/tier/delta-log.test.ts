@@ -6,6 +6,7 @@ import { DeltaLogError, type LiveFile, statsOf } from '../../src/tier/delta/delt
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
+import { filesAt } from './live-file.ts';
 
 const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;
@@ -21,17 +22,7 @@ function stage() {
   return { time, clock, store, open };
 }
 
-function fileOf(stream: string, day: string, name: string): LiveFile {
-  const path = `stream=${stream}/day=${day}/${name}.parquet`;
-  return {
-    path,
-    partitionValues: { stream, day },
-    size: name.length,
-    modificationTime: NOON,
-    dataChange: true,
-    stats: '{"numRecords":1}',
-  };
-}
+const fileOf = filesAt(NOON);
 
 /** The day of a file, without one. */
 const without = ({ partitionValues }: LiveFile) => ({ partitionValues, path: null });

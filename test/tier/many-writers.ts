@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import type { LiveFile } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog, type TableDay } from '../../src/tier/delta/delta-log.ts';
 import { type Death, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
+import { filesAt } from './live-file.ts';
 
 const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;
@@ -14,17 +15,7 @@ const FIRST_DAYS = ['2026-01-01', '2026-01-02', '2026-01-03'];
 
 const dayAt = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-function fileOf(stream: string, day: string, name: string): LiveFile {
-  const path = `stream=${stream}/day=${day}/${name}.parquet`;
-  return {
-    path,
-    partitionValues: { stream, day },
-    size: name.length,
-    modificationTime: START,
-    dataChange: true,
-    stats: '{"numRecords":1}',
-  };
-}
+const fileOf = filesAt(START);
 
 function stage() {
   const time = { now: START };
