@@ -8,7 +8,7 @@ import { around, secondsOf } from '../../plan/split.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, showsAny } from '../questions/questions.ts';
 import { spansAround } from '../questions/span.ts';
 
@@ -96,7 +96,7 @@ async function hides(
     if (shown.length === 0) continue;
     let alone = await countAlone();
     if (alone >= (hours === 1 ? 1 : shown.length)) return false;
-    const near = await shownIn(rangeOf(LONGEST_REACH, true));
+    const near = await shownIn(rangeOf(UNLEARNED_REACH, true));
     // Where a page holds no more than what is near, other records than those tell.
     const further = (list: readonly string[]) =>
       near.length < list.length

@@ -8,7 +8,7 @@ import { readCanaries } from '../../store/evidence/proven.ts';
 import { isRangeRefused, isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
-import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, showsAny } from '../questions/questions.ts';
 import {
   DAY_SECONDS,
@@ -44,7 +44,7 @@ export async function divide(
 export async function learnShortest(context: WindowContext, { from }: Span): Promise<void> {
   const { knowledge } = context;
   if (knowledge.reach !== null || knowledge.answersShort) return;
-  const short = around(from, 0, 2 * LONGEST_REACH + 1);
+  const short = around(from, 0, 2 * UNLEARNED_REACH + 1);
   knowledge.answersShort = !(await isRefusedRange(context, short));
   if (!knowledge.answersShort) await learnReach(context, short);
 }
@@ -80,7 +80,7 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
 
 /** Short ranges are refused: requests reach as far beyond a cut as the range on one side of it must, to be answered. */
 async function learnAnswered(context: WindowContext, { to }: Span, refused: RequestError) {
-  for (let reach = LONGEST_REACH; reach < DAY_SECONDS; reach *= 2)
+  for (let reach = UNLEARNED_REACH; reach < DAY_SECONDS; reach *= 2)
     if (!(await isRefusedRange(context, around(to, -reach, 0))))
       return context.knowledge.learn('reach', reach, refused.message);
   throw refused;

@@ -22,7 +22,7 @@ import {
 } from '../learning/not-the-record.ts';
 import { ignoresTime, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
-import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { firstPageOf, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
 import { isLongerShown } from './longer.ts';
@@ -89,10 +89,10 @@ async function reachFor(context: WindowContext, second: string, after: number): 
   const { knowledge } = context;
   if (knowledge.reach === 'day') throw ignoresTime();
   if (knowledge.reach !== null) return knowledge.reach;
-  const span = around(second, -LONGEST_REACH, 1 + LONGEST_REACH);
+  const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
   const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
   if (across?.stored !== 0) await learnReach(context, span);
-  return knowledge.reach ?? LONGEST_REACH;
+  return knowledge.reach ?? UNLEARNED_REACH;
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */

@@ -14,7 +14,7 @@ import { isRefused, orNull } from '../failures.ts';
 import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
-import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question } from '../questions/questions.ts';
 import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
@@ -146,7 +146,7 @@ async function lookAtCut(context: WindowContext): Promise<string | null> {
   const walk = await readProvenWalk(database, window.windowId);
   if (walk === null) return 'its walk is not there';
   if (isReadAnew(context, walk)) return LEARNED_SINCE;
-  const span = spansAround(window.from, reach ?? LONGEST_REACH, context).across;
+  const span = spansAround(window.from, reach ?? UNLEARNED_REACH, context).across;
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   if (walk.united) {
     const difference = await lookAtUnion(context, span, walk, otherLength(context));

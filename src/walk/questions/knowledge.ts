@@ -15,7 +15,7 @@ export type Reach = number | 'day';
 export type HiddenByDate = 'nothing' | 'before' | 'after' | 'both';
 
 /** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
-export const LONGEST_REACH = 120;
+export const UNLEARNED_REACH = 120;
 
 /** Chance below which something that was not seen is believed not to be there. */
 export const CHANCE = 0.001;

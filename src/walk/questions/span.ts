@@ -3,7 +3,7 @@ import type { Day, PageRequest, Span, Stream } from '../../model.ts';
 import { dayWindow } from '../../plan/days.ts';
 import { around, type Split, secondsOf, split, unclearTimes } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
-import { LONGEST_REACH } from './knowledge.ts';
+import { UNLEARNED_REACH } from './knowledge.ts';
 
 /** The requests of a walk, but for start and length. */
 export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
@@ -39,8 +39,8 @@ export function sameSpan(one: Span, other: Span): boolean {
   );
 }
 
-/** Seconds of a window that may be cut as long as requests must reach far beyond a cut. */
-export const SHORTEST_CUT = 4 * LONGEST_REACH;
+/** Seconds that a window must have to be cut, as long as the reach is not learned. */
+export const SHORTEST_CUT = 4 * UNLEARNED_REACH;
 /** Seconds: an hour that the clocks repeat or skip, and one beyond it. */
 const UNCLEAR_REACH = 2 * 3_600;
 
@@ -61,11 +61,12 @@ export function splitSpan(
   const { reach } = knowledge;
   if (reach === 'day') return null;
   const span = { from, to, levelFrom, levelTo };
-  const least = reach === 1 ? 2 : 4 * (reach ?? LONGEST_REACH);
+  const seconds = reach ?? UNLEARNED_REACH;
+  const least = seconds === 1 ? 2 : 4 * seconds;
   // None shorter than a side of a cut: it may be refused.
   const most = Math.floor((2 * secondsOf(span)) / least);
   const unclear = unclearTimes(window.day, timeZone);
-  const found = split(span, Math.min(parts, most), unclear, least, reach ?? LONGEST_REACH);
+  const found = split(span, Math.min(parts, most), unclear, least, seconds);
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
     (value) => value !== undefined && value !== '',
