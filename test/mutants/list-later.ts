@@ -638,8 +638,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/walk/proof/settle.ts',
-        find: 'before.every((walk) => mostHeard(walk) <= newest.stored)',
-        replace: 'newest.stored === 0 || before.every((walk) => mostHeard(walk) <= newest.stored)',
+        find: 'before.every(({ claims }) => leastOf(claims) <= newest.stored)',
+        replace: 'newest.stored === 0 || before.every(({ claims }) => leastOf(claims) <= newest.stored)',
       },
       {
         file: 'src/walk/questions/knowledge.ts',
@@ -652,7 +652,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a walk that holds less than was heard before is believed alone',
     'src/walk/proof/settle.ts',
-    'before.every((walk) => mostHeard(walk) <= newest.stored)',
+    'before.every(({ claims }) => leastOf(claims) <= newest.stored)',
     'newest.stored >= 0',
     ['test/walk/overlooked.test.ts'],
   ),

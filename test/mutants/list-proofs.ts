@@ -132,8 +132,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that was shown behind the end is nothing',
     VERDICT,
-    'claim.start + claim.came > stored && claim.came > 0',
-    'claim.start + claim.came > stored && claim.came < 0',
+    'came > 0 && start + came > records',
+    'came < 0 && start + came > records',
     VERDICT_TESTS,
   ),
   mutant(

@@ -12,7 +12,7 @@ import type { Walks, WindowContext } from '../questions/context.ts';
 import { sameSpan, textOf } from '../questions/span.ts';
 import { isUnlinked } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
-import { type Evidence, verdict } from '../rules/verdict.ts';
+import { type Evidence, leastOf, verdict } from '../rules/verdict.ts';
 
 /** What walks for comparison are walked for. */
 export type ComparedRole = Exclude<WalkRole, 'whole'>;
@@ -110,7 +110,7 @@ async function findUnited(
   const { stored } = newest;
   const isAgainst = (walk: EndedWalk) =>
     verdict({ stored, end: 'open', claims: walk.claims }, knowledge.learned).kind === 'against';
-  if (ended.some((walk) => walk.stored > stored || mostHeard(walk) > stored)) return null;
+  if (ended.some((walk) => walk.stored > stored || leastOf(walk.claims) > stored)) return null;
   const alike = ended.filter((walk) => walk.end === 'open' && walk.stored === stored);
   const others = alike.flatMap(({ walkId }) => (walkId === newest.walkId ? [] : [walkId]));
   if (others.length < LEAST_UNITED - 1 || alike.some(isAgainst)) return null;
@@ -147,7 +147,7 @@ export async function lacksWhatWasHeard(
   newest: EndedWalk,
 ): Promise<boolean> {
   const before = wholes.filter(({ walkId }) => walkId < newest.walkId);
-  if (before.every((walk) => mostHeard(walk) <= newest.stored)) return false;
+  if (before.every(({ claims }) => leastOf(claims) <= newest.stored)) return false;
   return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
 }
 
@@ -163,12 +163,8 @@ async function agreesWithOne(
   return false;
 }
 
-/** The most records that an answer of a walk told of. */
-const mostHeard = ({ claims }: EndedWalk): number =>
-  Math.max(0, ...claims.map(({ start, came, total }) => Math.max(start + came, total ?? 0)));
-
 /** More records than it stored were shown or told of. */
-const goesOn = (walk: EndedWalk): boolean => mostHeard(walk) > walk.stored;
+const goesOn = ({ claims, stored }: EndedWalk): boolean => leastOf(claims) > stored;
 
 /** One answer, and not a full one. */
 const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>

@@ -7,7 +7,7 @@ import { walkOnce } from '../once.ts';
 import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
-import { LEAST_CAP, mostTold } from '../rules/verdict.ts';
+import { isShownBehind, LEAST_CAP, mostTold } from '../rules/verdict.ts';
 import { asNoted, publish } from './publishing.ts';
 import { refuseGrowing } from './settle.ts';
 import { splitUp } from './splitting.ts';
@@ -103,18 +103,17 @@ async function idleOf(
 
 /** So many walks in a row added nothing that, by the share of those that lacked something, chance is no explanation. */
 function isUnlikelyToGrow(passes: Walks, records: number, idle: number): boolean {
-  const lacking = passes.filter((pass) => pass.stored < records || isShownBehind(pass)).length;
+  const lacking = passes.filter((pass) => pass.stored < records || goesOn(pass)).length;
   const share = Math.min(LARGEST_SHARE, Math.max(LEAST_SHARE, (lacking + 1) / (passes.length + 2)));
   return share ** idle < CHANCE;
 }
 
 /** A record was shown behind its page. */
-const isShownBehind = ({ claims, stored }: EndedWalk): boolean =>
-  claims.some(({ start, came }) => came > 0 && start + came > stored);
+const goesOn = ({ claims, stored }: EndedWalk): boolean => isShownBehind(claims, stored);
 
 /** It does not go on because the list has grown: then the next page would have had more. */
 const isCutShort = (pass: EndedWalk, later: Walks): boolean =>
-  isShownBehind(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
+  goesOn(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
 
 function unionProof(passes: Walks, records: number, counted: boolean): Proof {
   return {

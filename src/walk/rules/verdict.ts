@@ -124,31 +124,23 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
 
 /** The first claim that the stored records do not answer (C1, C2), and the least that all claims together say. */
 function against({ stored, claims, halves }: Evidence): Against | null {
-  const least = claims.reduce((most, claim) => Math.max(most, leastOf(claim)), 0);
-  const says = (rule: string, reason: string) =>
-    ({ kind: 'against', rule, reason, least }) as const;
+  const least = leastOf(claims);
+  const says = (reason: string, rule = 'C1') => ({ kind: 'against', rule, reason, least }) as const;
   const higher = claims.find(({ total }) => total !== null && total > stored);
   if (higher !== undefined)
-    return says(
-      'C1',
-      `an answer told a total of ${higher.total}, and ${stored} records are stored`,
-    );
-  if (claims.some((claim) => claim.start + claim.came > stored && claim.came > 0))
-    return says('C1', `a record was shown behind the ${stored} that are stored`);
+    return says(`an answer told a total of ${higher.total}, and ${stored} records are stored`);
+  if (isShownBehind(claims, stored))
+    return says(`a record was shown behind the ${stored} that are stored`);
   if (saysMore(claims, stored))
     return says(
-      'C1',
       `the answer at the end says that there is more than the ${stored} records that are stored`,
     );
   if (claims.some((claim) => claim.totalMissing))
-    return says('C2', 'an answer lacks the total that the others of this source tell');
+    return says('an answer lacks the total that the others of this source tell', 'C2');
   if (halves !== undefined && halves.more > 0)
-    return says(
-      'C1',
-      `the halves of the window show ${halves.more} records that the whole does not`,
-    );
+    return says(`the halves of the window show ${halves.more} records that the whole does not`);
   if (halves !== undefined && halves.less > 0)
-    return says('C1', `the halves of the window lack ${halves.less} records of the whole`);
+    return says(`the halves of the window lack ${halves.less} records of the whole`);
   return null;
 }
 
@@ -165,10 +157,16 @@ function saysMore(claims: readonly Claim[], stored: number): boolean {
 
 const reaches = ({ start, came }: Claim, stored: number): boolean => start + came >= stored;
 
-/** "There is a record at offset s" and "there are N", as the least number of records. */
-function leastOf({ start, came, total }: Claim): number {
-  return Math.max(came === 0 ? 0 : start + came, total ?? 0);
-}
+/** A record was shown behind so many: "there is a record at offset s". */
+export const isShownBehind = (claims: readonly Claim[], records: number): boolean =>
+  claims.some(({ start, came }) => came > 0 && start + came > records);
+
+/** The least number of records by what was shown and told: "there is a record at offset s", "there are N". */
+export const leastOf = (claims: readonly Claim[]): number =>
+  claims.reduce(
+    (most, { start, came }) => Math.max(most, came > 0 ? start + came : 0),
+    mostTold(claims),
+  );
 
 /** The highest total that was told; 0: none was. */
 export const mostTold = (claims: readonly Claim[]): number =>
