@@ -26,33 +26,29 @@ export function isAudited({ windowId }: Pick<LeasedWindow, 'windowId'>): boolean
   return Math.imul(windowId, 0x9e3779b1) >>> 0 < 2 ** 32 / AUDIT_EVERY;
 }
 
+/** What is to be walked, and how. */
+export interface ToWalk {
+  readonly role: WalkRole;
+  readonly span: Span;
+  /** Walks of the same span: the next one has other page boundaries. */
+  readonly earlier: Walks;
+  readonly manner: WalkManner;
+}
+
 /**
  * Walks once; the walk ends in its row, as ended, moved or failed.
- * @param earlier walks of the same span: the next one has other page boundaries.
  * @throws {WalkError} where it did not come to the end of the list; what fetching and storing throw.
  */
-export async function walkOnce(
-  context: WindowContext,
-  role: WalkRole,
-  span: Span,
-  earlier: Walks,
-  manner: WalkManner,
-): Promise<void> {
-  await noteEnd(context, await walkToEnd(context, role, span, earlier, manner));
+export async function walkOnce(context: WindowContext, asked: ToWalk): Promise<void> {
+  await noteEnd(context, await walkToEnd(context, asked));
 }
 
 /** As {@link walkOnce}, but for an end that is not noted yet. Walks for comparison bring nothing that readers will see. */
-export async function walkToEnd(
-  context: WindowContext,
-  role: WalkRole,
-  span: Span,
-  earlier: Walks,
-  manner: WalkManner,
-): Promise<WalkEnd> {
+export async function walkToEnd(context: WindowContext, asked: ToWalk): Promise<WalkEnd> {
   const { database, log, window } = context;
-  const open = await openOrResume(context, role, span, earlier);
-  const told = role === 'whole' ? context : { ...context, onPage: () => {} };
-  const walk = new Walk(told, open, manner);
+  const open = await openOrResume(context, asked);
+  const told = asked.role === 'whole' ? context : { ...context, onPage: () => {} };
+  const walk = new Walk(told, open, asked.manner);
   try {
     return await walk.toEnd();
   } catch (error) {
@@ -96,9 +92,7 @@ export function nextPageLength(
 /** @throws {LeaseLostError} where another worker holds the window now. */
 async function openOrResume(
   { database, knowledge, pageLength, signal, window }: WindowContext,
-  role: WalkRole,
-  span: Span,
-  earlier: Walks,
+  { role, span, earlier }: ToWalk,
 ): Promise<OpenWalk> {
   const lost = () => leaseLost(window.windowId);
   const length = nextPageLength(knowledge.pageLength(pageLength), earlier);

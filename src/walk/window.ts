@@ -177,9 +177,8 @@ async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd |
   const isWhole = knowledge.totalsCount === false || !isDivisible(context);
   const mostRecords = isWhole ? null : windowRecords;
   const manner = { audited: isAudited(window), mostRecords };
-  const done = await walkToEnd(context, 'whole', window, wholes, manner).catch((error: unknown) =>
-    ended(context, error),
-  );
+  const whole = { role: 'whole', span: window, earlier: wholes, manner } as const;
+  const done = await walkToEnd(context, whole).catch((error: unknown) => ended(context, error));
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
   const said = alone ? verdict(evidenceOf(context, done), knowledge.learned) : null;

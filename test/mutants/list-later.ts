@@ -639,7 +639,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
       {
         file: 'src/walk/proof/settle.ts',
         find: 'before.every(({ claims }) => leastOf(claims) <= newest.stored)',
-        replace: 'newest.stored === 0 || before.every(({ claims }) => leastOf(claims) <= newest.stored)',
+        replace:
+          'newest.stored === 0 || before.every(({ claims }) => leastOf(claims) <= newest.stored)',
       },
       {
         file: 'src/walk/questions/knowledge.ts',

@@ -60,7 +60,7 @@ export async function settleSpan(
     const manner: WalkManner = onePage ? { onePage: 'first', unlinked } : {};
     const earlier = onePage ? [] : walks;
     // Neither a walk that came to no end nor what it met stands for the window.
-    await walkOnce(context, role, span, earlier, manner).catch((error: unknown) => {
+    await walkOnce(context, { role, span, earlier, manner }).catch((error: unknown) => {
       if (!(error instanceof WalkError) || !PASSING.has(error.fault)) throw error;
     });
   }

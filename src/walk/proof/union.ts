@@ -83,7 +83,8 @@ export async function walkOnePage(context: WindowContext, wholes: Walks): Promis
   const most = context.knowledge.pageLength(context.pageLength);
   const pageLength = Math.max(2, most - (length % 3));
   const onePage = length < LOOKED_BEHIND ? 'first' : 'another';
-  await walkOnce({ ...context, pageLength }, 'whole', context.window, [], { onePage });
+  const page = { role: 'whole', span: context.window, earlier: [], manner: { onePage } } as const;
+  await walkOnce({ ...context, pageLength }, page);
 }
 
 /** How many of the newest walks added nothing. */
