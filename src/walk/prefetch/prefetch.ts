@@ -13,31 +13,16 @@ export interface PrefetchContext extends Pick<AnswerContext, 'fetchPage' | 'prio
 }
 
 /** A page that is on its way or has come. */
-class PendingPage {
+interface PendingPage {
   readonly request: PageRequest;
   readonly page: Promise<Page>;
   readonly priority: Priority;
   /** What it holds of the budget. */
   bytes: number;
   /** Requests that it took, as far as is known. */
-  requests = 1;
+  requests: number;
   /** Its error is believed only when the page's turn comes: then it is asked for again. */
-  failed = false;
-
-  constructor(
-    request: PageRequest,
-    priority: Priority,
-    bytes: number,
-    ask: (pending: PendingPage) => Promise<Page>,
-  ) {
-    this.request = request;
-    // Pages ahead stand behind those that the walk needs now, until their turn has come.
-    this.priority = { ...priority, ahead: true };
-    this.bytes = bytes;
-    this.page = ask(this);
-    // Nobody may be waiting for it yet, or ever.
-    this.page.catch(() => {});
-  }
+  failed: boolean;
 }
 
 /**
@@ -119,18 +104,23 @@ export class Prefetch implements PrefetchingWalk {
   begin(): void {
     const request = this.#wanted.shift();
     if (request === undefined) return;
-    const { budget, fetchPage, priority } = this.#context;
+    const { budget, fetchPage } = this.#context;
     const { signal } = this.#stop;
-    budget.hold(this.#largestBody);
+    const bytes = this.#largestBody;
+    budget.hold(bytes);
+    // Pages ahead stand behind those that the walk needs now, until their turn has come.
+    const priority = { ...this.#context.priority, ahead: true };
     // What a request came to is known before its place is given to another one.
-    const ask = (pending: PendingPage): Promise<Page> =>
-      budget.request(() =>
-        fetchPage(request, { signal, priority: pending.priority }).then(
-          (page) => this.#came(pending, page),
-          (error: unknown) => this.#failed(pending, error, signal),
-        ),
-      );
-    this.#queue.push(new PendingPage(request, priority, this.#largestBody, ask));
+    const page = budget.request(() =>
+      fetchPage(request, { signal, priority }).then(
+        (came) => this.#came(pending, came),
+        (error: unknown) => this.#failed(pending, error, signal),
+      ),
+    );
+    const pending: PendingPage = { request, page, priority, bytes, requests: 1, failed: false };
+    // Nobody may be waiting for it yet, or ever.
+    page.catch(() => {});
+    this.#queue.push(pending);
   }
 
   /** Throws away what is ahead. */
