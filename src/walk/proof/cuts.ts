@@ -92,7 +92,7 @@ async function reachFor(context: WindowContext, second: string, after: number): 
   const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
   const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
   if (across?.stored !== 0) await learnReach(context, span);
-  return knowledge.reach ?? UNLEARNED_REACH;
+  return knowledge.reachSeconds;
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */
@@ -116,21 +116,8 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
   );
 }
 
-/** Asks a cut that is a window of its own, and publishes its correction; once more where its walks are gone by then. */
+/** Asks a cut that is a window of its own, and publishes its correction; anew where its walks are gone by then. */
 export async function walkCut(context: WindowContext): Promise<WindowEnd> {
-  try {
-    return await walkOnce(context);
-  } catch (error) {
-    if (!(error instanceof BrokenChainError)) throw error;
-    context.log.error(
-      { err: error, window: context.window.from },
-      'the walks of a cut are discarded',
-    );
-    return walkOnce(context);
-  }
-}
-
-async function walkOnce(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
   if (window.from.slice(0, 10) !== window.to.slice(0, 10)) {
@@ -236,11 +223,12 @@ async function publish(
   try {
     await proveCut(database, window, proof);
   } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
     // A failover took some of them away; what is left of them is of another state of the source.
-    if (error instanceof BrokenChainError)
-      for (const walk of [found.across, found.before, found.after, ...(found.unites ?? [])])
-        if (typeof walk === 'number') await discardWalk(database, window, walk, error.message);
-    throw error;
+    context.log.error({ err: error, window: window.from }, 'the walks of a cut are discarded');
+    for (const walk of [found.across, found.before, found.after, ...(found.unites ?? [])])
+      if (typeof walk === 'number') await discardWalk(database, window, walk, error.message);
+    return walkCut(context);
   }
   return { kind: 'complete', proof };
 }

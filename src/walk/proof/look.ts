@@ -14,7 +14,6 @@ import { isRefused, orNull } from '../failures.ts';
 import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
-import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question } from '../questions/questions.ts';
 import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
@@ -28,12 +27,7 @@ export async function lookAgain(
   const { database, log, recheckDays, window } = context;
   let difference: string | null;
   try {
-    difference =
-      window.kind === 'cut'
-        ? await lookAtCut(context)
-        : window.splitBy !== null
-          ? await lookAtTotals(context)
-          : await lookAtList(context);
+    difference = await differenceOf(context);
     // That says nothing against it either, as long as there is nobody to ask.
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
@@ -57,9 +51,18 @@ export async function lookAgain(
   return 'as stored';
 }
 
-/** Whether records that one walk lacked are to be read anew: they may be those of another walk, but for what was learned since. */
-const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>
-  doubted && knowledge.ignored.some((place) => !ignored.includes(place));
+/** How a window differs from what is stored of it; null: it does not. */
+async function differenceOf(context: WindowContext): Promise<string | null> {
+  const { database, knowledge, window } = context;
+  if (window.splitBy !== null) return lookAtTotals(context);
+  if (window.kind === 'cut' && knowledge.reach === 'day') return null;
+  const walk = await readProvenWalk(database, window.windowId);
+  if (walk === null) return 'its walk is not there';
+  // Records that one walk lacked may be those of another walk, but for what was learned since.
+  if (walk.doubted && knowledge.ignored.some((place) => !walk.ignored.includes(place)))
+    return LEARNED_SINCE;
+  return window.kind === 'cut' ? lookAtCut(context, walk) : lookAtList(context, walk);
+}
 
 /** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
 export async function learnWhatDiffers(context: WindowContext): Promise<void> {
@@ -78,11 +81,8 @@ export async function learnWhatDiffers(context: WindowContext): Promise<void> {
   }
 }
 
-async function lookAtList(context: WindowContext): Promise<string | null> {
+async function lookAtList(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
   const { clock, database, knowledge, window } = context;
-  const walk = await readProvenWalk(database, window.windowId);
-  if (walk === null) return 'its walk is not there';
-  if (isReadAnew(context, walk)) return LEARNED_SINCE;
   const length = otherLength(context);
   const difference = await lookAtEnd(context, window, walk, length, (signature) =>
     confirmFrame(database, window.windowId, signature),
@@ -139,14 +139,9 @@ async function lookAtTotals(context: WindowContext): Promise<string | null> {
 }
 
 /** What lies across the cut, page by page. */
-async function lookAtCut(context: WindowContext): Promise<string | null> {
+async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
   const { database, knowledge, window } = context;
-  const { reach, paging } = knowledge;
-  if (reach === 'day') return null;
-  const walk = await readProvenWalk(database, window.windowId);
-  if (walk === null) return 'its walk is not there';
-  if (isReadAnew(context, walk)) return LEARNED_SINCE;
-  const span = spansAround(window.from, reach ?? UNLEARNED_REACH, context).across;
+  const span = spansAround(window.from, knowledge.reachSeconds, context).across;
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   if (walk.united) {
     const difference = await lookAtUnion(context, span, walk, otherLength(context));
@@ -168,7 +163,7 @@ async function lookAtCut(context: WindowContext): Promise<string | null> {
     // A page that is shorter than asked may be cut short, unless its total says that it is all.
     const isAll = shown.length >= stored.length && answer.total === shown.length;
     if (answer.came === 0 || isAll) break;
-    start += paging === 'number' ? length : answer.came;
+    start += knowledge.paging === 'number' ? length : answer.came;
   }
   const same = JSON.stringify(shown.sort()) === JSON.stringify(stored.sort());
   return same ? null : `${shown.length} records lie across it, and ${stored.length} are stored`;

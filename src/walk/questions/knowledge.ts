@@ -103,6 +103,11 @@ export class Knowledge {
     return (this.#facts.get('reach') as Reach | undefined) ?? null;
   }
 
+  /** Seconds that requests reach beyond a cut, as far as is known. */
+  get reachSeconds(): number {
+    return typeof this.reach === 'number' ? this.reach : UNLEARNED_REACH;
+  }
+
   /** Null: not learned yet. */
   get hiddenByDate(): HiddenByDate | null {
     return (this.#facts.get('hidden_by_date') as HiddenByDate | undefined) ?? null;

@@ -58,10 +58,9 @@ export function splitSpan(
   { from, to, levelFrom, levelTo }: Span,
   parts: number,
 ): Split | null {
-  const { reach } = knowledge;
-  if (reach === 'day') return null;
+  if (knowledge.reach === 'day') return null;
   const span = { from, to, levelFrom, levelTo };
-  const seconds = reach ?? UNLEARNED_REACH;
+  const seconds = knowledge.reachSeconds;
   const least = seconds === 1 ? 2 : 4 * seconds;
   // None shorter than a side of a cut: it may be refused.
   const most = Math.floor((2 * secondsOf(span)) / least);
