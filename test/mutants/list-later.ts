@@ -76,8 +76,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what was walked before the source was accepted is not shown when it is forgotten',
     PUBLISHING,
-    'end: { withheld: proof } });',
-    'end: {} });',
+    'end: { withheld: proof } }',
+    'end: {} }',
     LIFE,
   ),
   mutant(

@@ -46,23 +46,20 @@ async function publishInTurn(
   proof: Proof,
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
-  const refuse = async (error: unknown, ending: Pick<WalkEnding, 'outcome' | 'end'>) => {
-    if (!(error instanceof WalkError)) throw error;
-    const reason = ending.outcome === 'failed' ? error.message : null;
-    const note = { ...ending, reason, claims: walk.claims, requests: walk.requests };
-    await endWalk(database, window, walk.walkId, note);
-    throw error;
-  };
+  let isOwn = false;
   try {
     await refuseOtherDays(context, walk);
-  } catch (error) {
-    await refuse(error, { outcome: 'failed', end: null });
-  }
-  try {
+    isOwn = true;
     await refuseForgotten(context, walk.stored);
     await context.checkKnown({ except: [window.day] });
   } catch (error) {
-    await refuse(error, { outcome: 'ended', end: { withheld: proof } });
+    if (!(error instanceof WalkError)) throw error;
+    const { walkId, claims, requests } = walk;
+    const ending: Pick<WalkEnding, 'outcome' | 'reason' | 'end'> = isOwn
+      ? { outcome: 'ended', reason: null, end: { withheld: proof } }
+      : { outcome: 'failed', reason: error.message, end: null };
+    await endWalk(database, window, walkId, { ...ending, claims, requests });
+    throw error;
   }
   const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
   const withheld =
