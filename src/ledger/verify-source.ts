@@ -99,7 +99,7 @@ const LOOK_LENGTH = 3;
 export const lookAtWindow: Compare = async (context, window) => {
   const walk = window.walks.at(-1);
   if (walk === undefined) throw new Error(`window ${window.windowId} has no published walk`);
-  const difference = await lookAtEnd(context, window, walk, LOOK_LENGTH, (signature) =>
+  const difference = await lookAtEnd(context, { ...window, ...walk }, LOOK_LENGTH, (signature) =>
     wasBelieved(context.database, window.windowId, signature),
   );
   if (difference !== null) return { window, state: 'changed', differences: [difference] };

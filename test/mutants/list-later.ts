@@ -695,7 +695,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a look that fails deep in a list says nothing against it',
     'src/walk/questions/end.ts',
-    'error instanceof RequestError || (await orNull(question(context, span, 0, length))) !== null',
+    'error instanceof RequestError || (await orNull(question(context, walk, 0, length))) !== null',
     'error instanceof RequestError',
     ['test/walk/refused-whole.test.ts'],
   ),

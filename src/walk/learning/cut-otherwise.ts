@@ -25,9 +25,8 @@ export async function learnCutOtherwise(
     return knowledge.learn('cut_otherwise', true, `${textOf(window)} shows it again`);
   if (knowledge.reach === 'day') return;
   if (stored >= Math.max(knowledge.longestList, provenSize)) return;
-  const walk = { walkId, records: stored };
-  const isAsStored = async (length: number) =>
-    (await lookAtEnd(context, window, walk, length)) === null;
+  const walk = { ...window, walkId, records: stored };
+  const isAsStored = async (length: number) => (await lookAtEnd(context, walk, length)) === null;
   for (let time = 0; time < TIMES; time += 1)
     if ((await orNull(isAsStored(2 + time))) !== true) return;
   const evidence = `${textOf(window)} shows ${stored} records, its halves more, and other lists are longer`;

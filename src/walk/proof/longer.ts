@@ -18,7 +18,7 @@ export async function isLongerShown(context: WindowContext, records: number): Pr
   const longer = await findLonger(database, window, records);
   if (longer === null) return isMoreShownBeside(context, records);
   const length = knowledge.paging === 'number' ? 1 : 2;
-  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, longer));
+  const answer = await orNull(askForLook(context, longer, longer.records - 1, length));
   return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }
 

@@ -84,7 +84,7 @@ export async function learnWhatDiffers(context: WindowContext): Promise<void> {
 async function lookAtList(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
   const { clock, database, knowledge, window } = context;
   const length = otherLength(context);
-  const difference = await lookAtEnd(context, window, walk, length, (signature) =>
+  const difference = await lookAtEnd(context, walk, length, (signature) =>
     confirmFrame(database, window.windowId, signature),
   );
   // It serves as a known answer.
@@ -98,7 +98,7 @@ async function lookAtHalves(context: WindowContext, length: number): Promise<str
   const { database, knowledge, window } = context;
   if (!knowledge.learned.cutOtherwise) return null;
   for (const half of await readHalves(database, window.windowId)) {
-    const difference = await lookAtEnd(context, half, half, length, async () => true);
+    const difference = await lookAtEnd(context, half, length, async () => true);
     if (difference !== null) return `${textOf(half)}: ${difference}`;
   }
   return null;
@@ -144,8 +144,8 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
   const span = spansAround(window.from, knowledge.reachSeconds, context).across;
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   if (walk.united) {
-    const difference = await lookAtUnion(context, span, walk, otherLength(context));
-    const behind = difference ?? (await askForLook(context, span, walk.records, 1, walk));
+    const difference = await lookAtUnion(context, walk, otherLength(context));
+    const behind = difference ?? (await askForLook(context, walk, walk.records, 1));
     if (typeof behind === 'string') return behind;
     if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;
     return `more than ${walk.records} records lie across it`;
@@ -154,7 +154,7 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
   const length = otherLength(context);
   const shown: string[] = [];
   for (let start = 0; shown.length <= stored.length; ) {
-    const answer = await askForLook(context, span, start, length, walk);
+    const answer = await askForLook(context, walk, start, length);
     const isBehind = start > 0 && shown.length === stored.length;
     // Many refuse to begin behind the last record, or answer with the last page again.
     if (isBehind && (typeof answer === 'string' || answer.total === stored.length)) break;

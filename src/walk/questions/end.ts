@@ -11,8 +11,8 @@ import type { AskingContext } from './context.ts';
 import { question } from './questions.ts';
 import { textOf } from './span.ts';
 
-/** The walk that a look is compared with; without a proof it is no union. */
-export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
+/** The walk that a look is compared with, and what it asked for; without a proof it is no union. */
+export interface LookedAt extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
   readonly pages?: number;
   readonly proof?: Pick<Proof, 'kind' | 'unites' | 'records'>;
 }
@@ -24,19 +24,18 @@ export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
  */
 export async function lookAtEnd(
   context: AskingContext,
-  window: Span,
   walk: LookedAt,
   length: number,
   wasBelieved: (signature: string) => Promise<boolean> = async () => false,
 ): Promise<string | null> {
-  if (walk.proof?.kind === 'union') return lookAtUnion(context, window, walk, length);
+  if (walk.proof?.kind === 'union') return lookAtUnion(context, walk, length);
   const { records } = walk;
   const { knowledge } = context;
   const byNumber = knowledge.paging === 'number' && records > 0;
   const start = Math.max(0, records - 1);
   // What is too long may come empty.
   const most = byNumber ? 1 : records === 0 ? Math.min(length, 2 + (length % 3)) : length;
-  const answer = await askForLook(context, window, start, most, walk);
+  const answer = await askForLook(context, walk, start, most);
   if (typeof answer === 'string') return answer;
   const { came, total } = answer;
   if (answer.more && came < most) return 'its answer says that there is more';
@@ -52,7 +51,7 @@ export async function lookAtEnd(
   if (came > 1) return more;
   // It came alone: a page by number is asked for so, and where there are several pages one may have no room for two.
   if (byNumber || (total !== records && (walk.pages ?? 1) > 1)) {
-    const behind = await orNull(question(context, window, records, 1, walk.walkId));
+    const behind = await orNull(question(context, walk, records, 1, walk.walkId));
     const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
     if ((behind?.came ?? 0) > 0 && !isLastAgain) return more;
   }
@@ -62,7 +61,7 @@ export async function lookAtEnd(
   if (total !== null && total < records && knowledge.learned.calibrated > 0)
     await knowledge.learnLowerBound(
       total,
-      `${textOf(window)} told ${total} beside its record ${records}`,
+      `${textOf(walk)} told ${total} beside its record ${records}`,
     );
   return null;
 }
@@ -70,14 +69,13 @@ export async function lookAtEnd(
 /** One page of what is proven by a union shows nothing else. */
 export async function lookAtUnion(
   context: AskingContext,
-  window: Span,
   walk: LookedAt,
   length: number,
 ): Promise<string | null> {
   const known = new Set<string>();
   for (const walkId of [walk.walkId, ...(walk.proof?.unites ?? [])])
     for (const hash of await readHashes(context.database, walkId)) known.add(hash);
-  const answer = await askForLook(context, window, 0, length, walk);
+  const answer = await askForLook(context, walk, 0, length);
   if (typeof answer === 'string') return answer;
   if (answer.came === 0 && known.size > 0) return 'it shows nothing any more';
   // The proof of a cut speaks of what it adds.
@@ -93,23 +91,22 @@ export async function lookAtUnion(
 /** An answer for a look; a list that has become shorter, or is not paged as deep any more, may answer with an error. */
 export async function askForLook(
   context: AskingContext,
-  span: Span,
+  walk: LookedAt,
   start: number,
   length: number,
-  walk: LookedAt,
 ): Promise<Facts<ProbeFacts> | string> {
   const { knowledge } = context;
   const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
   try {
-    let answer = await question(context, span, start, length, walk.walkId);
+    let answer = await question(context, walk, start, length, walk.walkId);
     for (let time = 1; time < times && answer.came === 0; time += 1)
-      answer = await question(context, span, start, length, walk.walkId);
+      answer = await question(context, walk, start, length, walk.walkId);
     return answer;
   } catch (error) {
     if (start === 0 || !isRefused(error)) throw error;
     // A failure is of the depth, or of the last record, where the list itself can be had.
     const isOfEnd =
-      error instanceof RequestError || (await orNull(question(context, span, 0, length))) !== null;
+      error instanceof RequestError || (await orNull(question(context, walk, 0, length))) !== null;
     if (!isOfEnd) throw error;
     return `the source refuses start ${start}, where the last record was: ${(error as Error).message}`;
   }
