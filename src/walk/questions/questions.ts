@@ -69,16 +69,6 @@ async function askAndCompare(
   return answer;
 }
 
-/** The same question in other words, so that no cache answers it: a list that ends before its page shows the same by a shorter one. */
-export const inOtherWords = (
-  first: PageRequest,
-  { length }: readonly unknown[],
-  time: number,
-): PageRequest => ({
-  ...first,
-  length: Math.max(first.length - time, Math.min(length + 1, first.length)),
-});
-
 /** Asks, and gives the records of the answer. */
 export async function askRecords(
   context: AskingContext,
