@@ -124,7 +124,6 @@ async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boole
   const least = Math.min(length, Math.max(2, length - 2));
   const hashesOf = async (span: Span, asked: number) =>
     (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
-  const shown = new Set<string>();
   let own: readonly string[] = [];
   for (const [less, span] of [
     minuteOf(day, '00:00'),
@@ -132,11 +131,10 @@ async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boole
     dayOf(day),
   ].entries()) {
     // Each with a length of its own, so that no cache answers that takes them for one.
-    own = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
-    if (own.length === 0) return false;
-    shown.add(JSON.stringify(own));
+    const shown = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
+    if (shown.length === 0 || (less > 0 && own.join() !== shown.join())) return false;
+    own = shown;
   }
-  if (shown.size > 1) return false;
   const beside = [-1, 1].map((days) => hashesOf(dayOf(addDays(day, days)), length));
   const others = new Set((await Promise.all(beside)).flat());
   return own.some((hash) => !others.has(hash));
