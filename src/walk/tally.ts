@@ -9,7 +9,7 @@ export interface WindowFailed extends Pick<WindowName, 'stream' | 'from' | 'to'>
 
 /** The counts of one run, and what went wrong in it. */
 export class Tally {
-  readonly failures: WindowFailed[] = [];
+  failures: readonly WindowFailed[] = [];
   /** Streams that were given up for this run. */
   readonly stopped: { readonly stream: string; readonly reason: string }[] = [];
   readonly #counts;
@@ -41,7 +41,7 @@ export class Tally {
       case 'failed': {
         this.#forgive(event.window);
         const { stream, from, to } = event.window;
-        this.failures.push({ stream, from, to, reason: event.reason });
+        this.failures = [...this.failures, { stream, from, to, reason: event.reason }];
         break;
       }
       case 'stream-stopped':
@@ -58,10 +58,9 @@ export class Tally {
 
   /** A window that failed and is complete has not failed. */
   #forgive({ stream, from, to }: WindowName): void {
-    const index = this.failures.findIndex(
-      (failed) => failed.stream === stream && failed.from === from && failed.to === to,
+    this.failures = this.failures.filter(
+      (failed) => failed.stream !== stream || failed.from !== from || failed.to !== to,
     );
-    if (index !== -1) this.failures.splice(index, 1);
   }
 
   /** What was counted so far. */
