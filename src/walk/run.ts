@@ -123,39 +123,38 @@ export async function backfill(
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
-  const { database } = parts;
-  const calendar = await readCalendar(database, options);
+  const calendar = await readCalendar(parts.database, options);
   const all = await stepsOf(calendar, request);
   const steps = all.filter((step) => step.action !== 'skip');
-  for (const { name, streamId } of calendar.streams) {
-    const own = steps.filter((step) => step.stream === name);
-    const missing = own.filter((step) => step.state === 'missing');
-    const windows = missing.map((step) => step.window);
-    await planWindows(database, streamId, 'backfill', windows);
-    for (const action of ['walk', 'rewalk'] as const) {
-      const there = own.filter((step) => step.action === action && step.state !== 'missing');
-      const days = there.map((step) => step.window.day);
-      await askAgain(database, streamId, days, action === 'rewalk');
-    }
-  }
+  await planSteps(calendar, steps, null);
   const { from, to, newestFirst } = request;
   const scope = {
     trigger: 'backfill',
     range: { from, to },
     newestFirst,
-    planMissing: () => planAgain(calendar, steps),
+    planMissing: () => planSteps(calendar, steps, calendar.now),
   } as const;
   return runAndReport(parts, calendar, scope, signal, onEvent);
 }
 
-/** Plans and asks again for what is not there any more: a failover may take away what was planned, asked for or proven last. */
-async function planAgain(calendar: Calendar, steps: readonly BackfillStep[]): Promise<number> {
-  const { database, streams, now } = calendar;
+/**
+ * Plans what is missing, and asks again for what is there.
+ * @param asked when that was done before: a failover may have taken away what was planned, asked for or proven last.
+ * @returns how many windows.
+ */
+async function planSteps(
+  { database, streams }: Calendar,
+  steps: readonly BackfillStep[],
+  asked: number | null,
+): Promise<number> {
   let planned = 0;
   for (const { name, streamId } of streams) {
     const own = steps.filter((step) => step.stream === name);
-    const rewalked = own.filter((step) => step.action === 'rewalk').map(({ window }) => window.day);
-    planned += await askAgain(database, streamId, rewalked, true, now);
+    for (const action of ['walk', 'rewalk'] as const) {
+      const there = own.filter((step) => step.action === action && step.state !== 'missing');
+      const days = there.map(({ window }) => window.day);
+      planned += await askAgain(database, streamId, days, action === 'rewalk', asked);
+    }
     const windows = own.map(({ window }) => window);
     planned += await planWindows(database, streamId, 'backfill', windows);
   }

@@ -184,8 +184,8 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'what a failover took away of a backfill is not asked for again',
     'src/walk/run.ts',
-    'planned += await askAgain(database, streamId, rewalked, true, now);',
-    'void rewalked;',
+    "planned += await askAgain(database, streamId, days, action === 'rewalk', asked);",
+    "if (asked === null) await askAgain(database, streamId, days, action === 'rewalk');",
     ['test/walk/lost-wishes.test.ts'],
   ),
   mutant(
