@@ -42,28 +42,24 @@ export type Read<R extends PageFacts> = (page: Page, contract: Contract) => Prom
 /** Where nothing is: the paths of an answer that shows no list, as long as no other has shown where lists are. */
 const NOWHERE: Contract = { recordsPath: [''], totalPath: null, relationPath: null };
 
+/** What finding a contract needs. */
+interface ContractParts {
+  readonly database: Database;
+  readonly reader: Reader;
+  readonly streamId: number;
+  readonly hints: ContractHints;
+}
+
 export class StreamContract {
   /** Null until an answer with records has shown it. */
   #known: Contract | null;
   /** One page is looked through and read at a time: looking takes several times its memory. */
   readonly #finding = new FirstAlone();
   #laterTotalLearned = false;
-  readonly #database: Database;
-  readonly #reader: Reader;
-  readonly #streamId: number;
-  readonly #hints: ContractHints;
+  readonly #parts: ContractParts;
 
-  private constructor(
-    database: Database,
-    reader: Reader,
-    streamId: number,
-    hints: ContractHints,
-    known: Contract | null,
-  ) {
-    this.#database = database;
-    this.#reader = reader;
-    this.#streamId = streamId;
-    this.#hints = hints;
+  private constructor(parts: ContractParts, known: Contract | null) {
+    this.#parts = parts;
     this.#known = known;
   }
 
@@ -76,7 +72,7 @@ export class StreamContract {
     const { streamId, recordsPath, totalPath } = stream;
     const hints = { recordsPath, totalPath };
     const known = await readContract(database, streamId, spelled(hints));
-    return new StreamContract(database, reader, streamId, hints, known);
+    return new StreamContract({ database, reader, streamId, hints }, known);
   }
 
   get known(): Contract | null {
@@ -98,7 +94,7 @@ export class StreamContract {
   async #find<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
     let found: FoundContract;
     try {
-      found = this.#reader.findContract(page.body, this.#hints);
+      found = this.#parts.reader.findContract(page.body, this.#parts.hints);
     } catch (error) {
       if (error instanceof NoRecordsError) return this.#readAt(NOWHERE, page, read, error);
       await this.#refuseFault(page, []);
@@ -107,20 +103,20 @@ export class StreamContract {
     // No evidence of where lists are: an empty one; nor of whether there is a total: a page that is not the first.
     if (found.records > 0 && page.start === 0) {
       await this.#refuseFault(page, found.recordsPath);
-      const hints = spelled(this.#hints);
-      this.#known = await rememberContract(this.#database, this.#streamId, hints, found);
+      const { database, streamId, hints } = this.#parts;
+      this.#known = await rememberContract(database, streamId, spelled(hints), found);
     }
     return this.#readAt(this.#known ?? found, page, read, null);
   }
 
   async #refuseFault(page: Page, recordsPath: readonly string[]): Promise<void> {
-    const fault = await readFault(this.#database, page, recordsPath);
+    const fault = await readFault(this.#parts.database, page, recordsPath);
     if (fault !== null) throw this.#faulty(page, fault);
   }
 
   #faulty(page: Page, fault: string): EnvelopeError {
     return new EnvelopeError(
-      `the answer at start ${page.start} tells of a failure: "${this.#reader.excerpt(fault)}"`,
+      `the answer at start ${page.start} tells of a failure: "${this.#parts.reader.excerpt(fault)}"`,
       {
         hint: 'this is what the API says: it may have more than it shows, and this is not counted as a page',
       },
@@ -167,10 +163,10 @@ export class StreamContract {
     reason: Error | null,
   ): Promise<Facts<R>> {
     // Where a person said that the list is, null is one without records, whatever other lists there are.
-    const isNamed = facts.listType === 'null' && this.#hints.recordsPath !== undefined;
+    const isNamed = facts.listType === 'null' && this.#parts.hints.recordsPath !== undefined;
     if (facts.listType !== 'array' && !isNamed && reason === null)
       this.#refuseOtherList(page, contract);
-    if (this.#hints.recordsPath === undefined) await this.#refuseRecord(page);
+    if (this.#parts.hints.recordsPath === undefined) await this.#refuseRecord(page);
     const frame: Frame = {
       signature,
       known: facts.frameKnown,
@@ -179,7 +175,7 @@ export class StreamContract {
         facts.listType === 'array' &&
         (facts.total ?? 0) === 0 &&
         (contract.totalPath === null || facts.total !== null),
-      example: this.#reader.excerpt(page.body),
+      example: this.#parts.reader.excerpt(page.body),
       reason: reason as DaywalkError | null,
     };
     if (!(await this.#recognise(page, facts))) return { ...facts, frame };
@@ -189,13 +185,13 @@ export class StreamContract {
   /** Whether an answer without records is known from now on, because those with records have its frame. */
   async #recognise(page: Page, { signature, frameKnown }: PageFacts): Promise<boolean> {
     if (signature === null || frameKnown) return false;
-    const example = this.#reader.excerpt(page.body);
-    return recogniseFrame(this.#database, this.#streamId, signature, example);
+    const example = this.#parts.reader.excerpt(page.body);
+    return recogniseFrame(this.#parts.database, this.#parts.streamId, signature, example);
   }
 
   #refuseOtherList(page: Page, contract: Contract): void {
     try {
-      const found = this.#reader.findContract(page.body, {});
+      const found = this.#parts.reader.findContract(page.body, {});
       if (found.records === 0) return;
     } catch (error) {
       if (error instanceof NoRecordsError) return;
@@ -208,14 +204,14 @@ export class StreamContract {
     if (this.#known === null) return;
     const holdsObjects = this.#known.recordsPath.length === 0 ? /^\s*\{|\[\s*\{/ : /\[\s*\{/;
     if (!holdsObjects.test(page.body.toString('latin1'))) return;
-    if (await showsRecordElsewhere(this.#database, this.#streamId, page))
+    if (await showsRecordElsewhere(this.#parts.database, this.#parts.streamId, page))
       throw this.#listElsewhere(page, this.#known, 'no record');
   }
 
   #listElsewhere(page: Page, { recordsPath }: Contract, listType: string): EnvelopeError {
     const place = recordsPath.length === 0 ? 'the top' : recordsPath.join('.');
     return new EnvelopeError(
-      `the answer at start ${page.start} has ${listType} at ${place}, where the record list was: "${this.#reader.excerpt(page.body)}"`,
+      `the answer at start ${page.start} has ${listType} at ${place}, where the record list was: "${this.#parts.reader.excerpt(page.body)}"`,
       {
         hint: 'if the API changed its answers, run daywalk accept, or set records_path to where the list is now',
       },
@@ -228,7 +224,7 @@ export class StreamContract {
     if (this.#laterTotalLearned || page.start < page.length || this.#known?.totalPath == null)
       return;
     this.#laterTotalLearned = true;
-    await learnLaterTotal(this.#database, this.#streamId, total !== null);
+    await learnLaterTotal(this.#parts.database, this.#parts.streamId, total !== null);
   }
 }
 

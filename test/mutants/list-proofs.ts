@@ -374,8 +374,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that comes without its list is a word for nothing',
     'src/walk/contract.ts',
-    'if (await showsRecordElsewhere(this.#database, this.#streamId, page))',
-    'if ((await showsRecordElsewhere(this.#database, this.#streamId, page)) && page.start < 0)',
+    'if (await showsRecordElsewhere(this.#parts.database, this.#parts.streamId, page))',
+    'if ((await showsRecordElsewhere(this.#parts.database, this.#parts.streamId, page)) && page.start < 0)',
     ['test/walk/answers.test.ts'],
   ),
   mutant(
