@@ -155,7 +155,7 @@ export class Walk {
       knowledge.shown(request, asked.facts.came);
       return asked;
     });
-    this.#asking.requests += wasted;
+    this.#asking.requests += facts.stored ? wasted : wasted + page.requests;
     if (facts.stored) {
       if (facts.came > 0) knowledge.answered('records');
       const before = { ...this.#observed, ...this.#digests };
@@ -166,7 +166,7 @@ export class Walk {
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
     this.#prefetch.drop();
-    this.#asking.heard(page, facts, page.requests);
+    this.#asking.heard(page, facts);
     if (facts.came > 0 && facts.continues) return this.#lastAlone();
     if (records === 0) return this.#confirmEmpty();
     if (facts.came === 0 && skip === 0) return this.#lastIsThere();

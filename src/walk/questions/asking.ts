@@ -50,26 +50,28 @@ export class Asking {
   }
 
   /** Notes what an answer says that is no stored page. */
-  heard(page: Pick<Page, 'start' | 'length'>, facts: Facts, requests: number): void {
-    this.requests += requests;
+  heard(page: Pick<Page, 'start' | 'length'>, facts: Facts): void {
     this.claims.push(claimOf(page, facts));
     this.frame = facts.frame ?? this.frame;
   }
 
   /** A request whose answer is looked at and not stored. */
   async ask(start: number, length: number): Promise<Facts<ProbeFacts>> {
-    const request = { ...this.target, start, length };
-    const { facts, page, wasted } = await askShorter(this.#context, request, this.#walk.walkId);
-    this.heard(page, facts, page.requests + wasted);
+    const { facts, page } = await this.#aside(start, length);
+    this.heard(page, facts);
     return facts;
   }
 
-  /** How many of two records a part of the span shows; null: it cannot be had. Of the whole that claims nothing. */
-  async cameOf(part: WalkTarget): Promise<number | null> {
-    const answer = await orNull(askShorter(this.#context, { ...part, start: 0, length: 2 }));
-    if (answer === null) return null;
+  /** The same, where it claims nothing of the span. */
+  async #aside(start: number, length: number, target = this.target) {
+    const answer = await askShorter(this.#context, { ...target, start, length }, this.#walk.walkId);
     this.requests += answer.page.requests + answer.wasted;
-    return answer.facts.came;
+    return answer;
+  }
+
+  /** How many of two records a part of the span shows; null: it cannot be had. */
+  async cameOf(part: WalkTarget): Promise<number | null> {
+    return (await orNull(this.#aside(0, 2, part)))?.facts.came ?? null;
   }
 
   /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */
@@ -118,10 +120,8 @@ export class Asking {
 
   /** Whether the list begins anew behind so many records, and shows some far behind them, where none is; then they were asked for at its beginning. */
   async #beginsAnew(records: number): Promise<boolean> {
-    const heard = this.claims.length;
-    const [beginning, behind] = [await this.ask(0, 2), await this.ask(records, 2)];
-    this.claims.length = heard;
-    const isSame = JSON.stringify(behind.hashes) === JSON.stringify(beginning.hashes);
+    const beginning = (await this.#aside(0, 2)).facts.hashes;
+    const isSame = beginning.join() === (await this.#aside(records, 2)).facts.hashes.join();
     if (!isSame || ((await this.#far(records, 1))?.came ?? 0) === 0) return false;
     this.claims.pop();
     return true;
@@ -157,11 +157,8 @@ export class Asking {
 
   /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
   async #far(records: number, length: number): Promise<ProbeFacts | null> {
-    const heard = this.claims.length;
     const pages = Math.min(FAR, Math.floor(FARTHEST / length));
-    const answer = await orNull(this.ask(records + length * pages, length));
-    this.claims.length = heard;
-    return answer;
+    return (await orNull(this.#aside(records + length * pages, length)))?.facts ?? null;
   }
 
   /** A page that is to be all may be cut short: what comes behind it is heard. One as large as any may be a capped list. */
