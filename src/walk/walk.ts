@@ -157,7 +157,7 @@ export class Walk {
     });
     this.#asking.requests += facts.stored ? wasted : wasted + page.requests;
     if (facts.stored) {
-      if (facts.came > 0) knowledge.answered('records');
+      if (facts.came > 0) knowledge.answered();
       const before = { ...this.#observed, ...this.#digests };
       if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
       this.#note({ ...facts, skip }, claimOf(page, facts));

@@ -161,15 +161,15 @@ export class Knowledge {
     if (came > 0 && request.start === 0) this.lastGood = request;
   }
 
-  /** Notes an answer: one with records, or one without where records are. */
-  answered(kind: 'records' | 'empty in vain'): void {
+  /** Notes an answer with records. */
+  answered(): void {
     this.#answers.all += 1;
-    if (kind === 'empty in vain') this.#answers.empty += 1;
   }
 
   /** The source was caught answering with nothing where there is something. */
   async caughtEmpty(evidence: string): Promise<void> {
-    this.answered('empty in vain');
+    this.answered();
+    this.#answers.empty += 1;
     await this.learn('empties', this.#emptyShare, evidence);
   }
 
