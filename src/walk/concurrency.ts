@@ -61,19 +61,8 @@ export async function mapConcurrent<T, R>(
   return results;
 }
 
-/** What is done by one at a time, in the order of asking. */
-export class OneAtATime {
-  #last: Promise<unknown> = Promise.resolve();
-
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => {});
-    return done;
-  }
-}
-
 /** What one does while the others wait, until it is over; where one ends before it is, the next one does it. */
-export class FirstAlone {
+export class OneAtATime {
   /** Somebody has done it, well or not. */
   done = false;
   #underWay: Promise<void> | null = null;
@@ -81,8 +70,12 @@ export class FirstAlone {
   /**
    * Works when it is over, or nobody is at it.
    * @param work is told what to call where it is over before its own end.
+   * @param isOver never, where it is not given.
    */
-  async run<T>(isOver: () => boolean, work: (end: () => void) => Promise<T>): Promise<T> {
+  async run<T>(
+    work: (end: () => void) => Promise<T>,
+    isOver: () => boolean = () => false,
+  ): Promise<T> {
     while (this.#underWay !== null && !isOver()) await this.#underWay;
     if (isOver()) return work(() => {});
     let resolve = (): void => {};

@@ -12,7 +12,7 @@ import {
   showsRecordElsewhere,
 } from '../store/evidence/contracts.ts';
 import { readFault } from '../store/evidence/probes.ts';
-import { FirstAlone } from './concurrency.ts';
+import { OneAtATime } from './concurrency.ts';
 
 /** Who looks through a first page, and shows texts of the source without its key; a source fits. */
 export interface Reader {
@@ -54,7 +54,7 @@ export class StreamContract {
   /** Null until an answer with records has shown it. */
   #known: Contract | null;
   /** One page is looked through and read at a time: looking takes several times its memory. */
-  readonly #finding = new FirstAlone();
+  readonly #finding = new OneAtATime();
   #laterTotalLearned = false;
   readonly #parts: ContractParts;
 
@@ -85,9 +85,10 @@ export class StreamContract {
    * @throws {WalkError} where list and total are elsewhere than on the pages before of its walk.
    */
   understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
-    const isFound = () => this.#known !== null;
-    return this.#finding.run(isFound, () =>
-      this.#known === null ? this.#find(page, read) : this.#readAt(this.#known, page, read, null),
+    return this.#finding.run(
+      () =>
+        this.#known === null ? this.#find(page, read) : this.#readAt(this.#known, page, read, null),
+      () => this.#known !== null,
     );
   }
 

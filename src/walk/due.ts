@@ -169,8 +169,8 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
     const end = await whileLeased(keeping, leased, (signal) =>
       firstAnswer.run(
-        () => contract.known !== null,
         (onFirst) => decide(contextOf(turn, signal, onFirst)),
+        () => contract.known !== null,
       ),
     );
     if (end.kind !== 'released') state.failuresInARow = 0;

@@ -11,7 +11,7 @@ import type { Database } from '../store/database.ts';
 import { readBelievedDays, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
 import { readLargest } from '../store/evidence/proven.ts';
 import { listFailed, unfail } from '../store/leases.ts';
-import { FirstAlone } from './concurrency.ts';
+import { OneAtATime } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './questions/knowledge.ts';
 import type { KnownAnswers } from './questions/known-answers.ts';
@@ -31,7 +31,7 @@ export interface StreamState {
    * As long as no answer has shown where its records are, one window is asked for and the others wait: what an answer without
    * records means is told by one that has some.
    */
-  readonly firstAnswer: FirstAlone;
+  readonly firstAnswer: OneAtATime;
   readonly knownAnswers: Map<Purpose, KnownAnswers>;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
@@ -73,7 +73,7 @@ export async function openStreams(
         // Those of a process that was killed before any answer showed records are not known apart any more.
         failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
         retried: new Set<number>(),
-        firstAnswer: new FirstAlone(),
+        firstAnswer: new OneAtATime(),
         knownAnswers: new Map<Purpose, KnownAnswers>(),
       };
     }),

@@ -60,8 +60,8 @@ async function advance(context: WindowContext, walks: Walks): Promise<WindowEnd 
   const tells = newest.claims.some(({ total, lowerBound }) => total !== null && !lowerBound);
   const isFree = learned.calibrated > 0 || !tells;
   return firstProof.run(
-    () => isFree || firstProof.done,
     () => judge(context, wholes, newest),
+    () => isFree || firstProof.done,
   );
 }
 

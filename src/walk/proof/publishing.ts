@@ -37,7 +37,7 @@ export async function publish(
   const { knowledge } = context;
   // As long as none is proven with records, one goes first, and the others are held against it.
   const isFree = () => walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0;
-  return knowledge.firstShown.run(isFree, () => publishInTurn(context, walk, proof));
+  return knowledge.firstShown.run(() => publishInTurn(context, walk, proof), isFree);
 }
 
 async function publishInTurn(

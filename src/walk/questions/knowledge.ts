@@ -3,7 +3,7 @@ import type { Day, PageRequest } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, forget, type LearnedFact, learn } from '../../store/evidence/learned.ts';
-import { FirstAlone, OneAtATime } from '../concurrency.ts';
+import { OneAtATime } from '../concurrency.ts';
 import { Trust } from '../rules/following.ts';
 import type { Paging } from '../rules/observed.ts';
 import type { Learned } from '../rules/verdict.ts';
@@ -52,9 +52,9 @@ export class Knowledge {
   /** Days of a stream that has shown nothing yet, so far in this run. */
   emptyDays = 0;
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
-  readonly firstProof = new FirstAlone();
+  readonly firstProof = new OneAtATime();
   /** The first window that is published with records, so that the others are held against it. */
-  readonly firstShown = new FirstAlone();
+  readonly firstShown = new OneAtATime();
   /** Windows that were tried in vain to calibrate totals with. */
   calibrationsTried = 0;
   /** How many records days hold that were believed by that number. */
