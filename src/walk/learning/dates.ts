@@ -9,7 +9,7 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { question, showsAny } from '../questions/questions.ts';
+import { question, shows } from '../questions/questions.ts';
 import { spansAround } from '../questions/span.ts';
 
 const HOUR = 3_600;
@@ -49,11 +49,11 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
  */
 async function refuseNothingAcross(context: WindowContext, midnight: string): Promise<void> {
   const hours = Math.max(...HOURS) * HOUR;
-  const shows = (first: number, last: number) =>
-    showsAny(context, around(midnight, first, last), 2);
-  if (!((await shows(1 - hours, 0)) && (await shows(-1 - hours, 0)))) return;
+  const showsAny = async (first: number, last: number) =>
+    (await shows(context, around(midnight, first, last), 2)) === true;
+  if (!((await showsAny(1 - hours, 0)) && (await showsAny(-1 - hours, 0)))) return;
   for (let time = 0; time < context.knowledge.repeats; time += 1)
-    if (await shows(1 - hours, 2)) return;
+    if (await showsAny(1 - hours, 2)) return;
   throw contradicted(
     `a range across the midnight behind ${midnight} shows nothing, and a part of it records`,
     'What lies around a midnight cannot be asked for: does its API answer a range of two dates?',

@@ -5,11 +5,11 @@ import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
-import { isRangeRefused, isRefused, orNull } from '../failures.ts';
+import { isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { question, showsAny } from '../questions/questions.ts';
+import { question, shows } from '../questions/questions.ts';
 import {
   DAY_SECONDS,
   dayOf,
@@ -45,7 +45,7 @@ export async function learnShortest(context: WindowContext, { from }: Span): Pro
   const { knowledge } = context;
   if (knowledge.reach !== null || knowledge.answersShort) return;
   const short = around(from, 0, 2 * UNLEARNED_REACH + 1);
-  knowledge.answersShort = !(await isRefusedRange(context, short));
+  knowledge.answersShort = !isRangeRefused(await shows(context, short, 2));
   if (!knowledge.answersShort) await learnReach(context, short);
 }
 
@@ -81,19 +81,10 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
 /** Short ranges are refused: requests reach as far beyond a cut as the range on one side of it must, to be answered. */
 async function learnAnswered(context: WindowContext, { to }: Span, refused: RequestError) {
   for (let reach = UNLEARNED_REACH; reach < DAY_SECONDS; reach *= 2)
-    if (!(await isRefusedRange(context, around(to, -reach, 0))))
+    if (!isRangeRefused(await shows(context, around(to, -reach, 0), 2)))
       return context.knowledge.learn('reach', reach, refused.message);
   throw refused;
 }
-
-const isRefusedRange = (context: WindowContext, span: Span): Promise<boolean> =>
-  question(context, span, 0, 2).then(
-    () => false,
-    (error: unknown) => {
-      if (!isRefused(error)) throw error;
-      return isRangeRefused(error);
-    },
-  );
 
 /**
  * Learns that the source ignores the time of day, where the day of this span and the newest one with records do: older days may be kept
@@ -107,7 +98,7 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
   const canaries = await readCanaries(database, knowledge.streamId);
   for (const { from } of [await newestDay(context, null), ...canaries]) {
     const newer = from.slice(0, 10);
-    if (newer <= day || !(await showsAny(context, dayOf(newer), 1))) continue;
+    if (newer <= day || (await shows(context, dayOf(newer), 1)) !== true) continue;
     if (!(await ignoresTimeOfDay(context, newer))) return true;
     break;
   }

@@ -1,5 +1,5 @@
 /** What a source has forgotten: proven days that stay as they are, and days that were never proven, which are not believed to be whole or empty. */
-import { PageFailedError, RequestError, WalkError } from '../../errors.ts';
+import { isNoAnswer, RequestError, WalkError } from '../../errors.ts';
 import type { Day, Proof, Span } from '../../model.ts';
 import { addDays, daysBetween } from '../../plan/days.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { counted } from '../../text.ts';
 import { contradicted, isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { question } from '../questions/questions.ts';
+import { question, shows } from '../questions/questions.ts';
 import { dayOf } from '../questions/span.ts';
 import { beginningOf, partsOf } from '../questions/too-much.ts';
 
@@ -118,10 +118,11 @@ async function showsNothingBetween(context: WindowContext, from: Day, to: Day): 
  */
 export async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
   const { repeats, hidesMuch } = context.knowledge;
-  let shown: boolean | RequestError | PageFailedError = false;
+  let shown: boolean | Error = false;
   for (let time = 0; time < repeats && shown === false; time += 1)
     shown = await shows(context, span, 2 + time);
   if (shown === true) return false;
+  if (isNoAnswer(shown) && !(shown instanceof RequestError)) throw shown;
   if (shown !== false) {
     const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);
     if (beginning === true) return false;
@@ -133,17 +134,3 @@ export async function showsNothing(context: WindowContext, span: Span): Promise<
       if ((await shows(context, { ...span, ...part }, 2)) !== false) return false;
   return true;
 }
-
-/** Whether a span shows a record, or how it is refused. */
-const shows = (
-  context: WindowContext,
-  span: Span,
-  length: number,
-): Promise<boolean | RequestError | PageFailedError> =>
-  question(context, span, 0, length).then(
-    ({ came }) => came > 0,
-    (error: unknown) => {
-      if (error instanceof RequestError || error instanceof PageFailedError) return error;
-      throw error;
-    },
-  );
