@@ -1,8 +1,8 @@
 /** One window: walked until the evidence suffices, until it is split, or until it has failed often enough to say why. */
 import { RequestError, WalkError } from '../errors.ts';
-import type { Claim } from '../model.ts';
+import type { Claim, Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
-import { contradicted, orNull, refusesLength, unsettled } from './failures.ts';
+import { contradicted, refusesLength, unsettled } from './failures.ts';
 import { learnCutOtherwise } from './learning/cut-otherwise.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
@@ -13,7 +13,7 @@ import { lacksWhatWasHeard, orderOf, PASSING } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
-import { isRestless, question, totalsCount } from './questions/questions.ts';
+import { isRestless, shows, totalsCount } from './questions/questions.ts';
 import { isDivisible } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
 import { type Evidence, type HalvesObserved, mostTold, verdict } from './rules/verdict.ts';
@@ -29,22 +29,24 @@ const MOST_WALKS = 8;
  * @throws {WalkError} with the numbers, when it cannot be proven; what fetching and storing throw.
  */
 export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
-  const { database, window } = context;
+  const { window } = context;
   if (window.attempts > FRUITLESS_LEASES)
     throw contradicted(
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
-  let walks = window.walked ? await readWalks(database, window) : [];
+  let wholes = window.walked ? await readWholes(context) : [];
   for (;;) {
-    const end = await advance(context, walks);
+    const end = await advance(context, wholes);
     if (end !== null) return end;
-    walks = await readWalks(database, window);
+    wholes = await readWholes(context);
   }
 }
 
+const readWholes = async ({ database, window }: WindowContext): Promise<Walks> =>
+  (await readWalks(database, window)).filter(({ role }) => role === 'whole');
+
 /** What the walks so far call for. @returns null: look at the walks again. */
-async function advance(context: WindowContext, walks: Walks): Promise<WindowEnd | null> {
-  const wholes = walks.filter(({ role }) => role === 'whole');
+async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
   const isEmpty = newest?.end === 'nothing' && wholes.every(showsNothing);
@@ -161,14 +163,10 @@ async function afterMoves(context: WindowContext, wholes: Walks): Promise<Window
 async function byUnion(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const end = await proveByUnion(context, wholes);
   if (end !== 'again') return end;
-  try {
-    await walkOnePage(context, wholes);
-    return null;
-  } catch (error) {
-    if (!(error instanceof WalkError) || !(PASSING.has(error.fault) || error.fault === 'capped'))
-      throw error;
-    return ended(context, error);
-  }
+  return walkOnePage(context, wholes).then(
+    () => null,
+    (error: unknown) => ended(context, error),
+  );
 }
 
 /** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
@@ -202,10 +200,9 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
   const halved = fault === 'page-failed' && window.kind === 'day';
   if (!SPLITS.has(fault) && !halved) throw error;
   if (fault === 'large' && !(await totalsCount(context, null))) return null;
-  const walks = await readWalks(context.database, window);
-  const claim = walks.at(-1)?.claims.at(-1);
+  const wholes = await readWholes(context);
+  const claim = wholes.at(-1)?.claims.at(-1);
   if (fault === 'large') return splitUp(context, reason, windowRecords, claim?.total ?? null);
-  const wholes = walks.filter(({ role }) => role === 'whole');
   // Where a record breaks its pages, what came before it is no size; nor is nothing, which is no total either.
   const most = Math.max(0, ...wholes.map(({ stored }) => stored));
   const size = halved ? null : (knowledge.offsetCap ?? (most || null));
@@ -223,11 +220,10 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
 /** Whether the beginning of a window can be had, which itself cannot, whatever length is asked for. */
 async function isAnsweredInPart(context: WindowContext): Promise<boolean> {
   const { window } = context;
-  if (!isDivisible(context)) return false;
+  const isRefused = async (span: Span) => (await shows(context, span, 2)) instanceof Error;
   // It may have been of a moment, or of another span.
-  if ((await orNull(question(context, window, 0, 2))) !== null) return false;
-  const beginning = { ...window, ...beginningOf(window) };
-  return (await orNull(question(context, beginning, 0, 2))) !== null;
+  if (!isDivisible(context) || !(await isRefused(window))) return false;
+  return !(await isRefused({ ...window, ...beginningOf(window) }));
 }
 
 function evidenceOf(
