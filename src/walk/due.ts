@@ -192,12 +192,12 @@ function knownAnswersOf(context: RunContext, state: StreamState, purpose: Purpos
 }
 
 function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): WindowContext {
-  const { database, clock, log, budget, options, known, leased, window, onEvent } = turn;
-  const { stream, contract, knowledge } = turn.state;
-  const parts = { database, clock, log, budget, stream, contract, knowledge, signal };
+  const { options, state, known, leased, window, onEvent } = turn;
   return {
     ...options,
-    ...parts,
+    ...state,
+    ...turn,
+    signal,
     window: leased,
     priority: { purpose: leased.purpose },
     fetchPage: blaming(turn.fetchPage, known),
