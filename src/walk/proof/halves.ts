@@ -76,10 +76,7 @@ export async function compareHalves(
     span = inFirst ? one : other;
     beside.push(inFirst ? second.walkId : first.walkId);
   }
-  throw new WalkError(
-    'dense',
-    `all ${whole.stored} records of ${textOf(window)} stand in one second`,
-  );
+  throw dense(whole, span);
 }
 
 /**
