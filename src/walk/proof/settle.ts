@@ -10,7 +10,6 @@ import { unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
 import type { Walks, WindowContext } from '../questions/context.ts';
 import { sameSpan, textOf } from '../questions/span.ts';
-import { isUnlinked } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { type Evidence, leastOf, verdict } from '../rules/verdict.ts';
 
@@ -125,7 +124,10 @@ export async function orderOf(
   wholes: Walks,
   newest: EndedWalk,
 ): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
-  const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
+  // By number no page begins with the last record of the one before it: a list that moved between two is not noticed.
+  const unlinked =
+    knowledge.paging === 'number' &&
+    wholes.some(({ pages, largestPage }) => pages > 1 && largestPage > 1);
   const repeated =
     newest.pages > 1 &&
     ((await isRepeated(database, newest.walkId)) ||

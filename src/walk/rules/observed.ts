@@ -50,9 +50,3 @@ export function withPage(observed: WalkObserved, page: PageObserved): WalkObserv
 export function skipOf(observed: WalkObserved): 0 | 1 {
   return observed.records > 0 && observed.largestPage > 1 && observed.paging === 'offset' ? 1 : 0;
 }
-
-/** Whether no page of a walk begins with the last record of the one before it: a list that moved between two is not noticed. */
-export const isUnlinked = (
-  { pages, largestPage }: Pick<WalkObserved, 'pages' | 'largestPage'>,
-  paging: Paging | null,
-): boolean => pages > 1 && largestPage > 1 && paging === 'number';
