@@ -43,21 +43,20 @@ export async function mapConcurrent<T, R>(
 ): Promise<R[]> {
   const results = new Array<R>(things.length);
   let next = 0;
-  let failed: { error: unknown } | null = null;
+  const failures: unknown[] = [];
   const worker = async () => {
-    while (next < things.length && failed === null) {
+    while (next < things.length && failures.length === 0) {
       const index = next++;
       try {
         signal.throwIfAborted();
         results[index] = await work(things[index] as T);
       } catch (error) {
-        failed ??= { error };
+        failures.push(error);
       }
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(most, things.length)) }, worker));
-  const end = failed as { error: unknown } | null;
-  if (end !== null) throw end.error;
+  if (failures.length > 0) throw failures[0];
   return results;
 }
 
