@@ -3,16 +3,11 @@
 import { type GapRow, readGaps } from '../days/coverage-rows.ts';
 import { outcomeOf, type RunOutcome } from '../errors.ts';
 import type { Day, DayRange, Stream } from '../model.ts';
-import {
-  type BackfillOnly,
-  type BackfillStep,
-  type PlannedDay,
-  planBackfill,
-} from '../plan/backfill.ts';
+import { type BackfillOnly, type BackfillStep, planBackfill } from '../plan/backfill.ts';
 import { addDays, lastClosedDay } from '../plan/days.ts';
 import { plan } from '../plan/planner.ts';
 import type { Database } from '../store/database.ts';
-import { countDue } from '../store/leases.ts';
+import { countDue, type LeaseScope } from '../store/leases.ts';
 import { type Gone, readGone } from '../store/publications.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
 import { type RegisteredStream, registerStreams } from '../store/streams.ts';
@@ -182,21 +177,17 @@ async function readCalendar(database: Database, options: ExportOptions): Promise
 
 async function stepsOf(calendar: Calendar, request: BackfillRequest): Promise<BackfillStep[]> {
   const { database, options, now, streamIds } = calendar;
-  const days = new Map<number, Map<Day, PlannedDay>>(streamIds.map((id) => [id, new Map()]));
-  for (const { streamId, day, ...known } of await listDays(database, streamIds, request))
-    days.get(streamId)?.set(day, known);
-  const streams = calendar.streams.map(({ name, streamId }) => ({
-    name,
-    known: days.get(streamId) ?? new Map(),
-  }));
+  const days = await listDays(database, streamIds, request);
+  const streams = calendar.streams.map(({ name, streamId }) => {
+    const own = days.filter((one) => one.streamId === streamId);
+    return { name, known: new Map(own.map((one) => [one.day, one])) };
+  });
   const { timeZone, settleMs } = options;
   return planBackfill({ ...request, streams, timeZone, settleMs, now });
 }
 
-interface Scope {
+interface Scope extends Omit<LeaseScope, 'streamIds'> {
   readonly trigger: RunTrigger;
-  readonly range: DayRange | null;
-  readonly newestFirst: boolean;
   /** Plans what is not there any more. @returns how many windows. */
   readonly planMissing: () => Promise<number>;
 }
@@ -239,7 +230,9 @@ async function runAndReport(
     }
     const names = options.streams.map(({ name }) => name);
     const gaps = await readGaps(database, names, scope.range);
-    const lost = await readLost(database, names);
+    const lost = (await readGone(database, names)).flatMap(({ stream, failures }) =>
+      failures.map((failure) => ({ stream, ...failure })),
+    );
     const { counts, failures, stopped } = tally;
     const { notInStep } = followers;
     const report = { ...counts, gaps, lost, failures, stopped, notInStep };
@@ -255,9 +248,3 @@ async function runAndReport(
 /** Whether a run left nothing to do and nothing to tell. */
 export const isDone = ({ gaps, lost, failures, stopped, notInStep }: RunReport): boolean =>
   gaps.length + lost.length + failures.length + stopped.length + notInStep.length === 0;
-
-async function readLost(database: Database, names: readonly string[]): Promise<LostDay[]> {
-  return (await readGone(database, names)).flatMap(({ stream, failures }) =>
-    failures.map((failure) => ({ stream, ...failure })),
-  );
-}
