@@ -2,7 +2,7 @@
 import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
 import type { ProbeFacts } from '../store/evidence/probes.ts';
-import { listPagesObserved, storePage } from '../store/pages.ts';
+import { listPagesObserved, type StoredPage, storePage } from '../store/pages.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
 import { learnPaging } from './learning/paging.ts';
@@ -111,7 +111,7 @@ export class Walk {
   async #resume(): Promise<void> {
     if (this.#walk.pages === 0) return;
     for (const page of await listPagesObserved(this.#context.database, this.#walk.walkId))
-      this.#note(page, page.claim);
+      this.#note(page);
     const { records, pages } = this.#observed;
     if (records !== this.#walk.nextStart || pages !== this.#walk.pages)
       throw new BrokenChainError(
@@ -119,10 +119,7 @@ export class Walk {
       );
   }
 
-  #note(
-    page: { readonly records: number; readonly skip: number; readonly digest: string },
-    claim: Claim,
-  ): void {
+  #note({ claim, ...page }: StoredPage): void {
     const before = this.#observed;
     this.#observed = withPage(before, { ...page, total: claim.total });
     this.#pageClaims.push(claim);
@@ -160,7 +157,7 @@ export class Walk {
       if (facts.came > 0) knowledge.answered();
       const before = { ...this.#observed, ...this.#digests };
       if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
-      this.#note({ ...facts, skip }, claimOf(page, facts));
+      this.#note({ ...facts, skip, claim: claimOf(page, facts) });
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
