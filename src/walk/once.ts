@@ -94,7 +94,6 @@ async function openOrResume(
   { database, knowledge, pageLength, signal, window }: WindowContext,
   { role, span, earlier }: ToWalk,
 ): Promise<OpenWalk> {
-  const lost = () => leaseLost(window.windowId);
   const length = nextPageLength(knowledge.pageLength(pageLength), earlier);
   const asked = { ...span, role, pageLength: length, ignored: knowledge.ignored };
   for (;;) {
@@ -102,7 +101,7 @@ async function openOrResume(
     if (opened !== null) return opened;
     // One is open: of a worker before, or of a statement whose answer was lost.
     const open = await readOpenWalk(database, window, signal);
-    if (open === undefined) throw lost();
+    if (open === undefined) throw leaseLost(window.windowId);
     if (open === null) continue;
     if (open.role === role && sameSpan(open, span)) return open;
     await discardWalk(database, window, open.walkId, 'another walk was needed first');

@@ -63,10 +63,15 @@ export interface Neighbour extends Span {
 }
 
 /** The windows on both sides of a cut; null: it is not complete, or was cut by level. */
+export interface Neighbours {
+  readonly before: Neighbour | null;
+  readonly after: Neighbour | null;
+}
+
 export async function readNeighbours(
   database: Database,
   { windowId }: Pick<Lease, 'windowId'>,
-): Promise<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {
+): Promise<Neighbours> {
   const rows = await database.persist<Neighbour & { isBefore: boolean }>(
     `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", jsonb_agg(k.walk_id) as walks
        from daywalk.windows cut

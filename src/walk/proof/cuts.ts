@@ -9,7 +9,7 @@ import { around, secondsOf } from '../../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, type Part, partOf } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
-import { type Neighbour, readNeighbours } from '../../store/evidence/proven.ts';
+import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, orNull, unsettled } from '../failures.ts';
@@ -165,14 +165,12 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
 /** The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. */
 async function lackingOf(
   { database }: WindowContext,
-  neighbours: { readonly before: Neighbour | null; readonly after: Neighbour | null },
+  { before: one, after: other }: Neighbours,
   before: EndedWalk,
   after: EndedWalk,
 ): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
   const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
     (await compareSums(database, [walks], [partOf(side)])).more > 0;
-  const one = neighbours.before;
-  const other = neighbours.after;
   const lacking = [];
   if (one !== null && one.from < before.from && (await lacks(one, before)))
     lacking.push({ whole: one, parts: [{ ...one, to: around(before.from, -1, 0).from }, before] });

@@ -81,10 +81,7 @@ export type WindowEnd =
 export type Walks = readonly EndedWalk[];
 
 /** A walk to be published. */
-export interface WalkToPublish {
-  readonly walkId: number;
-  readonly stored: number;
-  readonly pages: number;
+export interface WalkToPublish extends Pick<EndedWalk, 'walkId' | 'stored' | 'pages'> {
   /** Of every answer of the walk. */
   readonly heard: readonly Claim[];
   /** Of the answers that are not noted in its row yet; those of pages are in theirs. */
