@@ -34,6 +34,10 @@ export async function walksAgree(database: Database, one: Part, other: Part): Pr
   return more === 0 && less === 0;
 }
 
+/** Whether a part shows nothing that another one lacks, each record as often. */
+export const holds = async (database: Database, whole: Part, part: Part): Promise<boolean> =>
+  (await compareSums(database, [whole], [part])).more === 0;
+
 /**
  * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,
  * so what stands on it twice is there twice; what stands on two pages may be one record that moved.

@@ -6,8 +6,13 @@
 import { WalkError } from '../../errors.ts';
 import type { Proof, Span } from '../../model.ts';
 import { around, secondsOf } from '../../plan/split.ts';
-import { compareSums, isCorrectionPlausible, walksAgree } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, type Part, partOf } from '../../store/evidence/evidence.ts';
+import {
+  compareSums,
+  holds,
+  isCorrectionPlausible,
+  walksAgree,
+} from '../../store/evidence/agreement.ts';
+import { type EndedWalk, partOf } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
@@ -63,25 +68,17 @@ export async function askCut(
     await refuseCapped(context, { across, before, after: behind });
     const again = await settleSpan(context, 'across', spans.across, behind.walkId);
     const isSteady = await walksAgree(database, partOf(across), partOf(again));
-    if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
-      return { across: again, before, after: behind };
+    // Whatever is done at an edge, the edges of the span across lie further out.
+    const holdsSides =
+      (await holds(database, partOf(again), partOf(before))) &&
+      (await holds(database, partOf(again), partOf(behind)));
+    if (isSteady && holdsSides) return { across: again, before, after: behind };
     const sides = [before.walkId, behind.walkId];
     if (!isSteady) await learnWhatRuns(context, firstPageOf(context, spans.across));
     else await learnAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }
   throw unsettled(`what lies across ${second} is different each time`);
-}
-
-/** A side shows nothing that the span across does not: whatever is done at an edge, the edges of the span lie further out. */
-async function holdsSides(
-  { database }: WindowContext,
-  across: Part,
-  sides: readonly Part[],
-): Promise<boolean> {
-  for (const side of sides)
-    if ((await compareSums(database, [across], [side])).more > 0) return false;
-  return true;
 }
 
 /** As far as is known; learned where something lies across a cut that was asked for with the longest. */
@@ -120,21 +117,16 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
 export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
-  if (window.from.slice(0, 10) !== window.to.slice(0, 10)) {
+  if (isMidnight(window)) {
     await learnHiddenByDate(context, window.from);
     refuseUnfinished(context, window.from);
   }
   let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    let walks: CutWalks;
-    try {
-      walks = await askCut(context, window.from, since);
-    } catch (error) {
-      // Learned just now: there are no cuts in such a source.
-      if (timeIsIgnored(context)) return unasked(context, NOTHING_IS_CUT);
-      if (totalTells(context, error)) return unasked(context, TOTAL_TELLS);
-      throw error;
-    }
+    const walks = await askCut(context, window.from, since).catch((error: unknown) =>
+      whyUnasked(context, error),
+    );
+    if (typeof walks === 'string') return unasked(context, walks);
     const { across, before, after } = walks;
     if (before === null || after === null) return proved(context, walks, { more: 0, less: 0 });
     const sides = [partOf(before), partOf(after)] as const;
@@ -170,7 +162,7 @@ async function lackingOf(
   after: EndedWalk,
 ): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
   const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
-    (await compareSums(database, [walks], [partOf(side)])).more > 0;
+    !(await holds(database, walks, partOf(side)));
   const lacking = [];
   if (one !== null && one.from < before.from && (await lacks(one, before)))
     lacking.push({ whole: one, parts: [{ ...one, to: around(before.from, -1, 0).from }, before] });
@@ -179,14 +171,18 @@ async function lackingOf(
   return lacking;
 }
 
-/** Too much lies across a cut within a split, whose parts must add up to a calibrated total. */
-const totalTells = ({ knowledge, window }: WindowContext, error: unknown) =>
-  error instanceof WalkError &&
-  (error.fault === 'capped' || error.fault === 'beyond-known-cap') &&
-  window.from.slice(0, 10) === window.to.slice(0, 10) &&
-  knowledge.learned.calibrated > 0;
+const isMidnight = ({ from, to }: Span): boolean => from.slice(0, 10) !== to.slice(0, 10);
 
-const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
+/** Why a cut that cannot be asked for need not be. @throws the error where it must be. */
+function whyUnasked({ knowledge, window }: WindowContext, error: unknown): string {
+  // Learned just now: there are no cuts in such a source.
+  if (knowledge.reach === 'day') return NOTHING_IS_CUT;
+  const fault = error instanceof WalkError ? error.fault : null;
+  const isTooMuch = fault === 'capped' || fault === 'beyond-known-cap';
+  // Within a split, whose parts must add up to a calibrated total.
+  if (isTooMuch && !isMidnight(window) && knowledge.learned.calibrated > 0) return TOTAL_TELLS;
+  throw error;
+}
 
 async function proved(
   context: WindowContext,
