@@ -1,22 +1,12 @@
 /** Asking: a page is fetched, judged by what its frame says, and asked for again where it is no page. */
-import { EnvelopeError, type TransientError } from '../errors.ts';
+import { EnvelopeError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
+import type { Source } from '../source/source.ts';
 import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { Facts, Read, StreamContract } from './contract.ts';
 
-/** Fetches one page, when the limiter says that it may; see source/. */
-export type FetchPage = (
-  request: PageRequest,
-  options: {
-    readonly signal: AbortSignal;
-    readonly priority?: Priority;
-    /** Told before each wait for another attempt, and waited for. */
-    readonly onRetry?: (notice: {
-      readonly waitMs: number;
-      readonly error: TransientError;
-    }) => void | Promise<void>;
-  },
-) => Promise<Page>;
+/** Fetches one page, when the limiter says that it may. */
+export type FetchPage = Source['fetchPage'];
 
 /** What asking needs. */
 export interface AnswerContext {

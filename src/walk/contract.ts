@@ -2,6 +2,7 @@
 import { type DaywalkError, EnvelopeError, NoRecordsError, WalkError } from '../errors.ts';
 import type { Contract, Page, Stream } from '../model.ts';
 import type { ContractHints, FoundContract } from '../source/find-contract.ts';
+import type { Source } from '../source/source.ts';
 import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -14,11 +15,8 @@ import {
 import { readFault } from '../store/evidence/probes.ts';
 import { OneAtATime } from './concurrency.ts';
 
-/** Who looks through a first page, and shows texts of the source without its key; a source fits. */
-export interface Reader {
-  readonly findContract: (body: Buffer, hints?: ContractHints) => FoundContract;
-  readonly excerpt: (content: string | Uint8Array) => string;
-}
+/** Who looks through a first page, and shows texts of the source without its key. */
+export type Reader = Pick<Source, 'findContract' | 'excerpt'>;
 
 /** The frame of an answer without records. */
 export interface Frame {
