@@ -148,12 +148,12 @@ const showsNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came })
 
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
 async function afterMoves(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
-  if (await isRestless(context)) return byUnion(context, wholes);
+  const isSteady = !(await isRestless(context));
   const last = wholes.at(-1) as EndedWalk;
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
   const total = mostTold(wholes.flatMap(({ claims }) => claims));
   const several = last.pages > 1 || total > page || page >= last.pageLength;
-  if (several && isDivisible(context)) {
+  if (isSteady && several && isDivisible(context)) {
     const reason = 'the list moved under two walks; in windows of one page it cannot';
     return splitUp(context, reason, page, total === 0 ? null : total);
   }
@@ -223,7 +223,7 @@ async function isAnsweredInPart(context: WindowContext): Promise<boolean> {
   const isRefused = async (span: Span) => (await shows(context, span, 2)) instanceof Error;
   // It may have been of a moment, or of another span.
   if (!isDivisible(context) || !(await isRefused(window))) return false;
-  return !(await isRefused({ ...window, ...beginningOf(window) }));
+  return !(await isRefused(beginningOf(window)));
 }
 
 function evidenceOf(

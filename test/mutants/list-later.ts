@@ -482,7 +482,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is refused because it is too much is forgotten',
     FORGETTING,
-    'const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);',
+    'const beginning = await shows(context, beginningOf(span), 2);',
     'const beginning = shown;',
     ['test/walk/refused-whole.test.ts'],
   ),

@@ -13,7 +13,7 @@ import { counted } from '../../text.ts';
 import { contradicted, isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { question, shows } from '../questions/questions.ts';
-import { dayOf } from '../questions/span.ts';
+import { dayOf, daysOf } from '../questions/span.ts';
 import { beginningOf, partsOf } from '../questions/too-much.ts';
 
 /** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
@@ -103,7 +103,7 @@ export async function refuseForgotten(context: WindowContext, records: number): 
 
 /** Of days that may not be asked for at once, the newer half is asked. */
 async function showsNothingBetween(context: WindowContext, from: Day, to: Day): Promise<boolean> {
-  const span = { ...dayOf(from), to: dayOf(to).to };
+  const span = daysOf(from, to);
   const newer = daysBetween(from, to);
   if (newer.length > 1 && (await orNull(question(context, span, 0, 2))) === null)
     return showsNothingBetween(context, newer[Math.ceil(newer.length / 2)] ?? to, to);
@@ -124,7 +124,7 @@ export async function showsNothing(context: WindowContext, span: Span): Promise<
   if (shown === true) return false;
   if (isNoAnswer(shown) && !(shown instanceof RequestError)) throw shown;
   if (shown !== false) {
-    const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);
+    const beginning = await shows(context, beginningOf(span), 2);
     if (beginning === true) return false;
     if (beginning instanceof RequestError) return true;
     if (beginning !== false) throw beginning;

@@ -5,7 +5,7 @@ import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { dayOf } from '../questions/span.ts';
+import { daysOf } from '../questions/span.ts';
 import { isRound } from '../rules/verdict.ts';
 
 /**
@@ -22,13 +22,8 @@ export async function isLongerShown(context: WindowContext, records: number): Pr
   return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }
 
-/** Ranges that are longer than a day, as days before and behind it. */
-const LONGER_RANGES = [
-  [-1, 0],
-  [0, 1],
-  [-7, 0],
-  [0, 7],
-] as const;
+/** Ranges that are longer than a day reach so many days before it, or behind it. */
+const DAYS_BESIDE = [-1, 1, -7, 7];
 
 /**
  * Whether a range of some days shows another record behind so many of them; a source may begin anew there, or show the last one
@@ -37,8 +32,8 @@ const LONGER_RANGES = [
 async function isMoreShownBeside(context: WindowContext, records: number): Promise<boolean> {
   if (isRound(records)) return false;
   const { day } = context.window;
-  for (const [before, behind] of LONGER_RANGES) {
-    const span = { ...dayOf(addDays(day, before)), to: dayOf(addDays(day, behind)).to };
+  for (const beside of DAYS_BESIDE.map((days) => addDays(day, days))) {
+    const span = beside < day ? daysOf(beside, day) : daysOf(day, beside);
     const shownAt = async (start: number) =>
       (await orNull(question(context, span, start, 1)))?.hashes[0];
     const more = await shownAt(records);

@@ -20,8 +20,16 @@ export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget 
 /** A span of time, for people. */
 export const textOf = ({ from, to }: Pick<Span, 'from' | 'to'>): string => `${from} to ${to}`;
 
+/** Whole days, of all levels. */
+export const daysOf = (first: Day, last: Day): Span => ({
+  ...dayWindow(first),
+  to: dayWindow(last).to,
+  levelFrom: null,
+  levelTo: null,
+});
+
 /** A whole day, of all levels. */
-export const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
+export const dayOf = (day: Day): Span => daysOf(day, day);
 
 /** The request for the first page of a span, as long as any. */
 export function firstPageOf(context: WindowContext, span: Span): PageRequest {

@@ -28,10 +28,10 @@ export function partsOf({ from, to }: Part, closely: boolean): Part[] {
 }
 
 /** The first minutes of a span, of a day eleven: where the whole is refused and they are not, it is too much or too long, and not too old. */
-export function beginningOf(span: Part): Part {
-  const { from, to } = around(span.from, 0, Math.floor(secondsOf(span) / 128));
-  return { from, to };
-}
+export const beginningOf = (span: Span): Span => ({
+  ...span,
+  to: around(span.from, 0, Math.floor(secondsOf(span) / 128)).to,
+});
 
 /** So many days of a stream that has shown nothing yet are not believed to be empty at once. */
 const DAYS_TRIED = 2;
