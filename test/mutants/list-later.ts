@@ -496,8 +496,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what cannot be had whole is asked for its total',
     'src/walk/proof/closing.ts',
-    '(await orNull(question(context, window, 0, 1))) ??',
-    '(await question(context, window, 0, 1)) ??',
+    '(await orNull(question(context, context.window, 0, 1))) ??',
+    '(await question(context, context.window, 0, 1)) ??',
     ['test/walk/refused-whole.test.ts'],
   ),
   mutant(

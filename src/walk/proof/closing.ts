@@ -36,7 +36,9 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
     const parts = moved.length > 0 ? moved : all;
     return again(context, split, 'a look found it otherwise', parts);
   }
-  const { isEmpty, came, total: shown, totalMissing } = await askWhole(context);
+  const whole = await askWhole(context);
+  const { came, total: shown, totalMissing } = whole ?? NOTHING_TOLD;
+  const isEmpty = whole?.came === 0;
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
     await refuseForgotten(context, came);
@@ -84,17 +86,12 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   return { kind: 'complete', proof };
 }
 
-/** What the window tells; nothing where it is refused again, and so cannot be had whole. */
-async function askWhole(context: WindowContext) {
-  const { window } = context;
-  const whole =
-    (await orNull(question(context, window, 0, 1))) ??
-    (await orNull(question(context, window, 0, 2)));
-  return {
-    isEmpty: whole?.came === 0,
-    ...(whole ?? { came: 0, total: null, totalMissing: false }),
-  };
-}
+const NOTHING_TOLD = { came: 0, total: null, totalMissing: false };
+
+/** What the window tells; null where it is refused again, and so cannot be had whole. */
+const askWhole = async (context: WindowContext) =>
+  (await orNull(question(context, context.window, 0, 1))) ??
+  (await orNull(question(context, context.window, 0, 2)));
 
 /**
  * Where no exact total says that the parts are all: whether the whole showed a record, and shows it still, that none of them holds.
