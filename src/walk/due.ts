@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { EnvelopeError, LeaseLostError, RequestError, WalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Purpose, Stream } from '../model.ts';
+import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import {
   acquireLease,
@@ -33,7 +33,6 @@ import { isForgotten } from './proof/forgotten.ts';
 import { learnWhatDiffers, lookAgain } from './proof/look.ts';
 import { blaming } from './questions/blame.ts';
 import type { WindowContext, WindowEnd, WindowOptions } from './questions/context.ts';
-import { KnownAnswers } from './questions/known-answers.ts';
 import { walkWindow } from './window.ts';
 
 /** What running windows needs; the wiring fills it. */
@@ -86,7 +85,6 @@ interface Turn extends RunContext {
   readonly leased: LeasedWindow;
   readonly window: WindowName;
   readonly state: StreamState;
-  readonly known: KnownAnswers;
 }
 
 /**
@@ -102,19 +100,19 @@ export async function runDueWindows(
   signal: AbortSignal,
   onEvent: (event: WalkEvent) => void,
 ): Promise<void> {
-  const states = await openStreams(parts, streams);
   const fatal = new AbortController();
+  const own = { ...parts, signal: AbortSignal.any([signal, fatal.signal]) };
+  const states = await openStreams(own, parts.reader, streams);
   const budget = new PrefetchBudget({
     requests: options.concurrency,
     inLine: IN_LINE,
     bytes: options.aheadBytes,
   });
   const context: RunContext = {
-    ...parts,
+    ...own,
     budget,
     options,
     states,
-    signal: AbortSignal.any([signal, fatal.signal]),
     onEvent,
     unlooked: [...streams.keys()],
     leases: new Set(),
@@ -157,13 +155,11 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
 async function runWindow(context: RunContext, leased: LeasedWindow): Promise<void> {
   const { database, options, onEvent } = context;
   const { streamId, windowId, kind, day, from, to } = leased;
-  const state = context.states.find((candidate) => candidate.streamId === streamId);
-  if (state === undefined)
-    throw new Error(`leased a window of stream ${streamId}, which was not asked for`);
+  // Only windows of these streams are leased.
+  const state = context.states.find((one) => one.streamId === streamId) as StreamState;
   const { contract, firstAnswer } = state;
   const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
-  const known = knownAnswersOf(context, state, leased.purpose);
-  const turn = { ...context, leased, window, state, known };
+  const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
   try {
     const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
@@ -181,18 +177,8 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   }
 }
 
-/** Those of the stream, which windows of one purpose share. */
-function knownAnswersOf(context: RunContext, state: StreamState, purpose: Purpose): KnownAnswers {
-  const { stream, contract, knowledge, knownAnswers } = state;
-  const known =
-    knownAnswers.get(purpose) ??
-    new KnownAnswers({ ...context, stream, contract, knowledge, priority: { purpose } });
-  knownAnswers.set(purpose, known);
-  return known;
-}
-
 function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): WindowContext {
-  const { options, state, known, leased, window, onEvent } = turn;
+  const { options, state, leased, window, onEvent } = turn;
   return {
     ...options,
     ...state,
@@ -200,9 +186,9 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
     signal,
     window: leased,
     priority: { purpose: leased.purpose },
-    fetchPage: blaming(turn.fetchPage, known),
-    believeNothing: (frame, span) => known.believeNothing(frame, span),
-    checkKnown: (days) => known.check(days),
+    fetchPage: blaming(turn.fetchPage, state.known),
+    believeNothing: (frame, span) => state.known.believeNothing(frame, span),
+    checkKnown: (days) => state.known.check(days),
     onPage: (page) => {
       if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });
@@ -229,14 +215,14 @@ async function decide(context: WindowContext): Promise<WindowEnd> {
 
 /** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */
 async function settle(turn: Turn, error: unknown): Promise<void> {
-  const { database, clock, log, leased, window, state, known, onEvent } = turn;
+  const { database, clock, log, leased, window, state, onEvent } = turn;
   if (error instanceof LeaseLostError) {
     log.warn({ window: window.from, stream: window.stream }, error.message);
     onEvent({ kind: 'released', window });
     return;
   }
   // Where another page still comes from there, it is that of one window.
-  if (isMisaddressed(error) && !(await known.isThere(false))) {
+  if (isMisaddressed(error) && !(await state.known.isThere(false))) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
@@ -265,7 +251,7 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
   // Where other pages come, the failures are those of their windows.
-  if (!(await known.isThere(!isLong))) stopStream(turn, failure.reason);
+  if (!(await state.known.isThere(!isLong))) stopStream(turn, failure.reason);
 }
 
 function stopStream({ state, onEvent }: Turn, reason: string): void {

@@ -6,15 +6,16 @@ import {
   UnavailableError,
   WalkError,
 } from '../errors.ts';
-import type { Purpose, Stream } from '../model.ts';
+import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readBelievedDays, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
 import { readLargest } from '../store/evidence/proven.ts';
 import { listFailed, unfail } from '../store/leases.ts';
 import { OneAtATime } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
+import type { AskingContext } from './questions/context.ts';
 import { Knowledge } from './questions/knowledge.ts';
-import type { KnownAnswers } from './questions/known-answers.ts';
+import { KnownAnswers } from './questions/known-answers.ts';
 
 /** Redirects, and paths that are not there. */
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
@@ -32,7 +33,7 @@ export interface StreamState {
    * records means is told by one that has some.
    */
   readonly firstAnswer: OneAtATime;
-  readonly knownAnswers: Map<Purpose, KnownAnswers>;
+  readonly known: KnownAnswers;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
   /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
@@ -43,9 +44,11 @@ export interface StreamState {
 
 /** Streams, by id, each with its contract and what was learned of it. */
 export async function openStreams(
-  { database, reader }: { readonly database: Database; readonly reader: Reader },
+  parts: Pick<AskingContext, 'database' | 'clock' | 'fetchPage' | 'signal'>,
+  reader: Reader,
   streams: ReadonlyMap<number, Stream>,
 ): Promise<StreamState[]> {
+  const { database } = parts;
   const ids = [...streams.keys()];
   const [facts, largest, believed] = await Promise.all([
     readLearned(database, ids),
@@ -63,6 +66,8 @@ export async function openStreams(
       for (const { day, records } of believed.filter((one) => one.streamId === streamId))
         knowledge.dayHolds(day, records, false);
       const contract = await StreamContract.open(database, reader, { streamId, ...stream });
+      // All that is new waits for them.
+      const priority = { purpose: 'scheduled' } as const;
       return {
         streamId,
         stream,
@@ -74,7 +79,7 @@ export async function openStreams(
         failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
         retried: new Set<number>(),
         firstAnswer: new OneAtATime(),
-        knownAnswers: new Map<Purpose, KnownAnswers>(),
+        known: new KnownAnswers({ ...parts, stream, contract, knowledge, priority }),
       };
     }),
   );

@@ -538,7 +538,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one day that is not there is the whole address',
     'src/walk/due.ts',
-    'if (isMisaddressed(error) && !(await known.isThere(false))) {',
+    'if (isMisaddressed(error) && !(await state.known.isThere(false))) {',
     'if (isMisaddressed(error)) {',
     KNOWN,
   ),
