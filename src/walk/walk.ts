@@ -7,7 +7,7 @@ import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
 import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
-import { Asking, beginsPage, claimOf, type PageDigests } from './questions/asking.ts';
+import { Asking, beginsPage, claimOf } from './questions/asking.ts';
 import type { WalkEnd, WindowContext } from './questions/context.ts';
 import { textOf } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
@@ -24,7 +24,6 @@ export class Walk {
   readonly #pageClaims: Claim[] = [];
   readonly #asking: Asking;
   #observed: WalkObserved;
-  #digests: PageDigests = { first: null, newest: null };
   #believed: string | null = null;
   /** Answers without records that were not stored, as their frame was none that had just been believed. */
   #emptied = 0;
@@ -123,7 +122,6 @@ export class Walk {
     const before = this.#observed;
     this.#observed = withPage(before, { ...page, total: claim.total });
     this.#pageClaims.push(claim);
-    this.#digests = { first: this.#digests.first ?? page.digest, newest: page.digest };
     this.#prefetch.stored(before, this.#observed);
     const { knowledge } = this.#context;
     knowledge.largestAnswer = Math.max(knowledge.largestAnswer, claim.came);
@@ -155,8 +153,7 @@ export class Walk {
     this.#asking.requests += facts.stored ? wasted : wasted + page.requests;
     if (facts.stored) {
       if (facts.came > 0) knowledge.answered();
-      const before = { ...this.#observed, ...this.#digests };
-      if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
+      if (!this.#manner.unlinked) await this.#asking.refuseRepeated(this.#observed, facts);
       this.#note({ ...facts, skip, claim: claimOf(page, facts) });
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
       // By number, and behind one-record pages, an empty page is the end.
@@ -218,7 +215,7 @@ export class Walk {
       answer.came > 1 &&
       pages === 1 &&
       lastTotal === records &&
-      answer.digest === this.#digests.first
+      answer.digest === this.#observed.first
     )
       return this.#notContinued(answer.came);
     if (answer.beginsWithLast && !beginsPage(start, length))

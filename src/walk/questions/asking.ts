@@ -7,7 +7,7 @@ import type { OpenWalk } from '../../store/walks.ts';
 import type { Facts, Frame } from '../contract.ts';
 import { contradicted, mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
 import type { WalkObserved } from '../rules/observed.ts';
-import { ignoresStart, type WalkManner } from '../rules/steps.ts';
+import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
@@ -18,12 +18,8 @@ const FAR = 1_000_000;
 /** No `start` is larger: many a source keeps it in 32 bits. */
 const FARTHEST = 2_000_000_000;
 
-/** Of the first and of the newest page of a walk; null: there is none. */
-export interface PageDigests {
-  readonly first: string | null;
-  readonly newest: string | null;
-}
-
+const IGNORES_START =
+  'the source answers with the same page whatever `start` is: it cannot be paged';
 /** So many pages on, a walk may go round. */
 const LONG_WALK = 16;
 /** So many lengths are tried until one does not fit into a start. */
@@ -111,11 +107,10 @@ export class Asking {
    * asked for where that one stands. Two neighbours that trade places look like that once.
    */
   async showsLast(records: number): Promise<boolean> {
-    const claim = this.claims.pop();
-    if (claim === undefined) return false;
-    const isLast = (await this.#far(records, 1))?.beginsWithLast === true;
-    this.claims.push(isLast ? { ...claim, start: records - 1, came: 1 } : claim);
-    return isLast;
+    if ((await this.#far(records, 1))?.beginsWithLast !== true) return false;
+    const claim = this.claims.pop() as Claim;
+    this.claims.push({ ...claim, start: records - 1, came: 1 });
+    return true;
   }
 
   /** Whether the list begins anew behind so many records, and shows some far behind them, where none is; then they were asked for at its beginning. */
@@ -141,14 +136,14 @@ export class Asking {
    * @throws {WalkError} where the first page comes for each `start`; `capped` where the newest page does for all behind it.
    */
   async refuseRepeated(
-    { records, pages, paging, first, newest }: WalkObserved & PageDigests,
+    { records, pages, paging, first, newest }: WalkObserved,
     { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
   ): Promise<void> {
     if (await this.#goesRound(records, pages))
       throw contradicted(`behind ${records} records the list still shows those that came before`);
-    if (came > 1 && digest === first && paging === 'number') throw ignoresStart();
+    if (came > 1 && digest === first && paging === 'number') throw contradicted(IGNORES_START);
     if (came === 1 && digest === first && isPowerOfTwo(pages)) {
-      if ((await this.#far(records, 1))?.beginsWithLast) throw ignoresStart();
+      if ((await this.#far(records, 1))?.beginsWithLast) throw contradicted(IGNORES_START);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)
         throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);
@@ -263,8 +258,8 @@ export class Asking {
   /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */
   async capped(start: number, reason: string): Promise<WalkError> {
     const told = `the source answers at start 0 and not at ${start}: ${reason}`;
-    const answer = await this.ask(0, 1);
-    if (answer.came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
+    const { came } = await this.ask(0, 1);
+    if (came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
     return new WalkError('capped', told);
   }
 }

@@ -10,6 +10,8 @@ export interface PageObserved {
   /** 1: the last record of the page before was asked for again, and came first. */
   readonly skip: number;
   readonly total: number | null;
+  /** Of its records, in order. */
+  readonly digest?: string;
 }
 
 /** The state of the fold. */
@@ -23,6 +25,9 @@ export interface WalkObserved {
   readonly largestPage: number;
   /** The total on the newest page that told one. */
   readonly lastTotal: number | null;
+  /** Digests of the first page, and of the newest one. */
+  readonly first?: string | undefined;
+  readonly newest?: string | undefined;
 }
 
 /** A walk before its first page. */
@@ -40,6 +45,8 @@ export function withPage(observed: WalkObserved, page: PageObserved): WalkObserv
     lastCame,
     largestPage: Math.max(observed.largestPage, lastCame),
     lastTotal: page.total ?? observed.lastTotal,
+    first: observed.first ?? page.digest,
+    newest: page.digest,
   };
 }
 

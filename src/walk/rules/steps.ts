@@ -96,10 +96,3 @@ export function pageAfter(
   const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
   return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
 }
-
-/** The error of a source that cannot be paged. */
-export const ignoresStart = (): WalkError =>
-  new WalkError(
-    'contradicted',
-    'the source answers with the same page whatever `start` is: it cannot be paged',
-  );
