@@ -36,8 +36,7 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? 'before' : 'after';
     const hidden = !isHidden ? 'nothing' : before === after ? 'both' : side;
-    const shows = hidden === 'nothing' ? 'no more' : 'more';
-    const evidence = `a range across the midnight behind ${midnight} shows ${shows} than ranges of one date beside it`;
+    const evidence = `a range across the midnight behind ${midnight} shows ${isHidden ? 'more' : 'no more'} than ranges of one date beside it`;
     await knowledge.learn('hidden_by_date', hidden, evidence);
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
   });

@@ -54,10 +54,9 @@ export class Prefetch implements PrefetchingWalk {
 
   get wants(): number | null {
     // Nothing goes behind a failure, and its size is not known before a page has come.
-    const held = this.#queue.some((pending) => pending.failed) || this.#largestBody === 0;
-    return held || this.#wanted.length === 0 || this.#stop.signal.aborted
-      ? null
-      : this.#largestBody;
+    const held = this.#stop.signal.aborted || this.#queue.some(({ failed }) => failed);
+    const none = this.#wanted.length === 0 || this.#largestBody === 0;
+    return held || none ? null : this.#largestBody;
   }
 
   /**

@@ -22,8 +22,7 @@ export async function settleContradiction(
   said: Against,
 ): Promise<WindowEnd | 'again'> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
-  if (await isRestless(context)) return 'again';
-  if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
+  if ((await isRestless(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
   if (said.rule === 'C2' && (await tellsOfParts(context)))
     return splitUp(context, said.reason, null);
   if (said.least <= newest.stored) {

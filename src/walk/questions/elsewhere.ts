@@ -23,10 +23,8 @@ export async function newestDay(
   failing: Day | null,
 ): Promise<WalkTarget> {
   const spans = await listKnownSpans(database, [knowledge.streamId]);
-  const newest = spans
-    .map(({ to }) => to)
-    .sort()
-    .at(-1) as Day;
+  const ends = spans.map(({ to }) => to).sort();
+  const newest = ends.at(-1) as Day;
   const day = newest === failing ? addDays(newest, -1) : newest;
   return targetOf(stream, dayOf(day));
 }
