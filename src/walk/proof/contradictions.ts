@@ -9,7 +9,7 @@ import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../question
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible, textOf } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
-import { type Against, isShownBehind, LEAST_CAP } from '../rules/verdict.ts';
+import { type Against, LEAST_CAP, mostShown } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
 
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
@@ -31,7 +31,7 @@ export async function settleContradiction(
     throw contradicted(`${said.reason}, in ${times} walks (${said.rule})`, hint);
   }
   await refuseForeignTotal(context, newest, `${said.reason} (${said.rule})`);
-  if (!isShownBehind(newest.claims, newest.stored)) await learnCap(context, newest, said.reason);
+  if (mostShown(newest.claims) <= newest.stored) await learnCap(context, newest, said.reason);
   return splitUp(context, said.reason, newest.stored, said.least);
 }
 

@@ -7,7 +7,7 @@ import { walkOnce } from '../once.ts';
 import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
-import { isShownBehind, LEAST_CAP, mostTold } from '../rules/verdict.ts';
+import { LEAST_CAP, mostShown, mostTold } from '../rules/verdict.ts';
 import { asNoted, publish } from './publishing.ts';
 import { refuseGrowing } from './settle.ts';
 import { splitUp } from './splitting.ts';
@@ -110,7 +110,7 @@ function isUnlikelyToGrow(passes: Walks, records: number, idle: number): boolean
 }
 
 /** A record was shown behind its page. */
-const goesOn = ({ claims, stored }: EndedWalk): boolean => isShownBehind(claims, stored);
+const goesOn = ({ claims, stored }: EndedWalk): boolean => mostShown(claims) > stored;
 
 /** It does not go on because the list has grown: then the next page would have had more. */
 const isCutShort = (pass: EndedWalk, later: Walks): boolean =>

@@ -129,7 +129,7 @@ function against({ stored, claims, halves }: Evidence): Against | null {
   const higher = claims.find(({ total }) => total !== null && total > stored);
   if (higher !== undefined)
     return says(`an answer told a total of ${higher.total}, and ${stored} records are stored`);
-  if (isShownBehind(claims, stored))
+  if (mostShown(claims) > stored)
     return says(`a record was shown behind the ${stored} that are stored`);
   if (saysMore(claims, stored))
     return says(
@@ -157,16 +157,13 @@ function saysMore(claims: readonly Claim[], stored: number): boolean {
 
 const reaches = ({ start, came }: Claim, stored: number): boolean => start + came >= stored;
 
-/** A record was shown behind so many: "there is a record at offset s". */
-export const isShownBehind = (claims: readonly Claim[], records: number): boolean =>
-  claims.some(({ start, came }) => came > 0 && start + came > records);
-
-/** The least number of records by what was shown and told: "there is a record at offset s", "there are N". */
+/** "There is a record at offset s" and "there are N", as the least number of records. */
 export const leastOf = (claims: readonly Claim[]): number =>
-  claims.reduce(
-    (most, { start, came }) => Math.max(most, came > 0 ? start + came : 0),
-    mostTold(claims),
-  );
+  Math.max(mostShown(claims), mostTold(claims));
+
+/** Up to where records were shown; 0: none was. */
+export const mostShown = (claims: readonly Claim[]): number =>
+  claims.reduce((most, { start, came }) => Math.max(most, came > 0 ? start + came : 0), 0);
 
 /** The highest total that was told; 0: none was. */
 export const mostTold = (claims: readonly Claim[]): number =>
