@@ -55,9 +55,8 @@ export async function walkToEnd(context: WindowContext, asked: ToWalk): Promise<
     if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
     const moved = error instanceof WalkError && error.fault === 'shifted';
     const { message: reason } = error;
-    const { claims, requests } = walk;
     const outcome = moved ? 'shifted' : 'failed';
-    await endWalk(database, window, open.walkId, { outcome, reason, end: null, claims, requests });
+    await endWalk(database, window, open.walkId, { outcome, reason, end: null, ...walk.unnoted });
     log.info({ window: window.from, walk: open.number }, reason);
     if (error instanceof BrokenChainError) throw new WalkError('shifted', reason, { cause: error });
     throw error;

@@ -41,14 +41,10 @@ export class Walk {
     this.#observed = nothingObserved(manner.unlinked ? 'number' : (knowledge.paging ?? 'offset'));
   }
 
-  /** Requests that stored no page, so far; they are noted with the walk when it ends. */
-  get requests(): number {
-    return this.#asking.requests + this.#prefetch.wasted;
-  }
-
-  /** What answers that are no stored pages have said so far. */
-  get claims(): readonly Claim[] {
-    return this.#asking.claims;
+  /** What is noted with the walk when it ends: what answers that are no stored pages have said so far, and requests that stored none. */
+  get unnoted(): Pick<WalkEnd, 'claims' | 'requests'> {
+    const { claims, requests } = this.#asking;
+    return { claims, requests: requests + this.#prefetch.wasted };
   }
 
   get #heard(): Claim[] {
@@ -72,8 +68,7 @@ export class Walk {
     }
     const { walkId } = this.#walk;
     const { records: stored, pages } = this.#observed;
-    const { claims, requests } = this;
-    return { walkId, end, stored, pages, heard: this.#heard, claims, requests };
+    return { walkId, end, stored, pages, heard: this.#heard, ...this.unnoted };
   }
 
   /** @returns how the list ended; null: it has not yet. */
