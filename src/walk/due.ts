@@ -171,10 +171,10 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     );
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
-    await retryUntold(database, state);
   } catch (error) {
     await settle(turn, error);
   }
+  await retryUntold(database, state);
 }
 
 function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): WindowContext {
@@ -238,7 +238,6 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
   noteUntold(state, leased, error);
-  await retryUntold(database, state);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;
