@@ -230,8 +230,7 @@ function evidenceOf(
   { knowledge, window }: WindowContext,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
-  const { held } = window;
   const audited = isAudited(window);
   const asManyBeside = window.kind === 'day' && knowledge.isAsManyBeside(window.day, stored);
-  return { stored, end, claims: heard, audited, held, asManyBeside };
+  return { stored, end, claims: heard, audited, held: window.held, asManyBeside };
 }

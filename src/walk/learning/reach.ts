@@ -149,10 +149,9 @@ async function isExact(
     if (second === null) return false;
     const found = pastRound(second) === 0 ? null : await isExactAround(context, second);
     if (found !== null) return found;
-    left =
-      side === 'first'
-        ? { ...left, from: around(second, 1, 1).from }
-        : { ...left, to: around(second, -1, -1).to };
+    const { from } = around(second, 1, 1);
+    const { to } = around(second, -1, -1);
+    left = side === 'first' ? { ...left, from } : { ...left, to };
   }
   return false;
 }

@@ -75,9 +75,7 @@ export function splitSpan(
   const unclear = unclearTimes(window.day, timeZone);
   const found = split(span, Math.min(parts, most), unclear, least, seconds);
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
-  const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
-    (value) => value !== undefined && value !== '',
-  );
+  const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(Boolean);
   return found?.by === 'level' && levelsTaken ? null : found;
 }
 
