@@ -6,6 +6,7 @@ import { addDays } from '../../src/plan/days.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
+import { closeGate } from '../support/gate.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
@@ -423,14 +424,14 @@ describe('a source that answers what is too old for it with the last day', () =>
   );
 
   /** The oldest of them, as behind newer ones, of which one was held against its halves. */
-  async function exportOldest(habits: Habits, to = oldest) {
+  async function exportOldest(habits: Habits, to = oldest, concurrency = 1) {
     const source = new ImaginedSource(lists, habits);
     const stream = newStream();
     await teach({ server, source, stream, since: oldest }, { proven_size: 50 });
     const options = { streams: [stream], since: oldest, settleMs: SETTLE_MS, pageLength: 30 };
     await backfill(
       exporterParts({ database: sharedDatabase(server), source }),
-      { ...OPTIONS, ...options, concurrency: 1 },
+      { ...OPTIONS, ...options, concurrency },
       { from: oldest, to, newestFirst: false },
       new AbortController().signal,
     );
@@ -454,5 +455,28 @@ describe('a source that answers what is too old for it with the last day', () =>
     // Of the others one beside them is known by then.
     const last = days[3] ?? '';
     expect(source.asked.some(({ from, to }) => from > last && to.startsWith(last))).toBe(false);
+  });
+
+  it('is not asked for the day behind, where that is walked at the same time', async () => {
+    const together = days.slice(0, 4);
+    const allShown = closeGate();
+    const probed = new Set<string>();
+    const { source, results } = await exportOldest(
+      {
+        // From its last record on a day is asked when its first page is stored.
+        before: async (_, { from, to, start }) => {
+          const isDay = together.some((day) => from.startsWith(day) && to === `${day} 23:59:59`);
+          if (!isDay || start === 0) return;
+          probed.add(from);
+          if (probed.size === together.length) allShown.open();
+          await allShown.passed;
+        },
+      },
+      together.at(-1),
+      together.length,
+    );
+    expect(results.map(({ state }) => state)).toEqual(together.map(() => 'complete'));
+    const halfPages = source.asked.filter(({ length }) => length === 15);
+    expect(halfPages).toEqual([]);
   });
 });

@@ -164,28 +164,50 @@ export function findUnheld(
   );
 }
 
+/** A day beside another one. */
+export interface DayBeside {
+  readonly day: Day;
+  /** Of its first page, where it shows the records of the other day. */
+  readonly hashes: readonly string[] | null;
+}
+
 /**
- * The nearest proven day on either side whose first page shows half of the records that the first page of a walk shows, or of its
- * own; null: none does. Records that are all alike are not told from one another, and one may stand at the midnight between.
+ * What a walk of a day is held against: the nearest proven day with records on either side, and those right beside it that are proven, or
+ * are walked now and have shown records. Two days are the same where the first page of one shows half of what that of the other does.
+ * Records that are all alike are not told from one another, and one may stand at the midnight between.
  */
-export function findSameDay(database: Database, streamId: number, day: Day, walkId: number) {
-  return database.first<{ day: Day; hashes: string[] }>(
-    `with beside as (
-       (select day, (proof ->> 'walk')::bigint as walk_id from daywalk.windows
-         where stream_id = $1 and day < $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day desc limit 1)
+export function readDaysBeside(
+  database: Database,
+  streamId: number,
+  day: Day,
+  walkId: number,
+): Promise<DayBeside[]> {
+  return database.query(
+    `with day as not materialized (
+       select w.day, coalesce((w.proof ->> 'walk')::bigint, walked.walk_id) as walk_id, (w.proof ->> 'records')::bigint as records, w.proof
+         from daywalk.windows w
+         left join lateral (select k.walk_id from daywalk.walks k
+                             where k.window_id = w.window_id and k.role = 'whole' and k.records > 0
+                               and w.proof is null and w.lease_id is not null
+                             order by k.number desc limit 1) as walked on true
+        where w.stream_id = $1 and w.kind = 'day'
+     ), beside as (
+       (select * from day where day < $2 and records > 0 order by day desc limit 1)
        union all
-       (select day, (proof ->> 'walk')::bigint from daywalk.windows
-         where stream_id = $1 and day > $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day limit 1)
+       (select * from day where day > $2 and records > 0 order by day limit 1)
+       union all
+       select * from day where day in ($2::date - 1, $2::date + 1) and (proof is not null or walk_id is not null)
      )
-     select beside.day, page.record_hashes::text[] as hashes
-       from daywalk.walks k
-       cross join lateral daywalk.pages_of(array[k.walk_id], 0) as mine
-      cross join beside
-       cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
-      where k.walk_id = $3
-        and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
-            >= greatest(1, least(mine.records, page.records) / 2.0)
-      limit 1`,
+     select beside.day, shared.hashes::text[]
+       from beside
+       left join lateral (
+         select page.record_hashes as hashes
+           from daywalk.walks k
+          cross join lateral daywalk.pages_of(array[k.walk_id], 0) as mine
+          cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
+          where k.walk_id = $3
+            and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
+                >= greatest(1, least(mine.records, page.records) / 2.0)) as shared on true`,
     [streamId, day, walkId],
   );
 }

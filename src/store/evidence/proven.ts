@@ -282,12 +282,3 @@ export function readAskedPage(database: Database, walkId: number, pageNo: number
     [walkId, pageNo],
   );
 }
-
-/** Whether the day before or behind is proven, be it empty. */
-export function isBesideProven(database: Database, streamId: number, day: Day): Promise<boolean> {
-  return database.value(
-    `select exists (select from daywalk.windows
-                     where stream_id = $1 and day in ($2::date - 1, $2::date + 1) and kind = 'day' and proof is not null)`,
-    [streamId, day],
-  );
-}

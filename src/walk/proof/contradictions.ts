@@ -1,9 +1,8 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
-import { findSameDay } from '../../store/evidence/agreement.ts';
+import { type DayBeside, readDaysBeside } from '../../store/evidence/agreement.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
-import { isBesideProven } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
@@ -102,14 +101,21 @@ export async function refuseOtherDays(
   const length = knowledge.pageLength(context.pageLength);
   const ask = async (other: Day, asked: number) =>
     (await orNull(question(context, dayOf(other), 0, asked, walkId)))?.hashes ?? [];
+  const beside = await readDaysBeside(database, knowledge.streamId, day, walkId);
+  const isBeside = beside.some(
+    (one) => one.day === addDays(day, -1) || one.day === addDays(day, 1),
+  );
+  const isTooNew = day >= addDays(today, -NEWEST_DAYS);
   const same =
-    (await findSameDay(database, knowledge.streamId, day, walkId)) ??
+    beside.find(({ hashes }) => hashes !== null) ??
     // Half a page will do, and is none that is asked for when a day is walked.
-    (await findSameBeside(context, day, today, (one) => ask(one, Math.ceil(length / 2))));
+    (isBeside || isTooNew
+      ? null
+      : await findSameBehind(day, (one) => ask(one, Math.ceil(length / 2))));
   if (same === null) return;
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
     const hashes = await ask(other, length);
-    const shows = (hash: string) => other > today || same.hashes.includes(hash);
+    const shows = (hash: string) => other > today || same.hashes?.includes(hash);
     if (!hashes.some(shows)) continue;
     throw contradicted(
       `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
@@ -121,15 +127,11 @@ export async function refuseOtherDays(
 /** The newest days are too old for no source. */
 const NEWEST_DAYS = 2;
 
-/** The day behind an old one of which no neighbour is proven, where it shows half of what it does, both asked now. */
-async function findSameBeside(
-  { database, knowledge }: WindowContext,
+/** The day behind another one, where it shows half of what that does, both asked now. */
+async function findSameBehind(
   day: Day,
-  today: Day,
   ask: (day: Day) => Promise<readonly string[]>,
-): Promise<{ readonly day: Day; readonly hashes: readonly string[] } | null> {
-  const isNew = day >= addDays(today, -NEWEST_DAYS);
-  if (isNew || (await isBesideProven(database, knowledge.streamId, day))) return null;
+): Promise<DayBeside | null> {
   const behind = addDays(day, 1);
   const hashes = await ask(behind);
   const own = hashes.length === 0 ? [] : await ask(day);
