@@ -151,6 +151,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
+    'a union is whole with as many as totals count to',
+    'src/walk/proof/union.ts',
+    'records <= calibrated || !isRound(records)',
+    'records > 0',
+    ['test/walk/overlooked.test.ts'],
+  ),
+  mutant(
+    'a walk that came to no end tells nothing of totals',
+    'src/walk/window.ts',
+    'for (const { claims } of wholes)',
+    "for (const { claims } of wholes.filter(({ outcome }) => outcome !== 'shifted'))",
+    ['test/walk/overlooked.test.ts'],
+  ),
+  mutant(
     'records that merely came later teach that what tells them apart is no part of them',
     'src/walk/rules/volatile.ts',
     '!isPart(few, many, ({ leaves }) => leaves.get(place))',
@@ -629,8 +643,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is too old for a source is never another range',
     'src/walk/proof/contradictions.ts',
-    'const isNew = day >= addDays(today, -NEWEST_DAYS);',
-    'const isNew = day < today;',
+    'const isTooNew = day >= addDays(today, -NEWEST_DAYS);',
+    'const isTooNew = day < today;',
     OLD_DAYS,
   ),
   {

@@ -237,8 +237,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer that shows more than it tells says nothing of totals',
     'src/walk/window.ts',
-    '  await learnLowTotals(context, heard);\n',
-    '',
+    'for (const { claims } of wholes) await',
+    'for (const { claims } of []) await',
     ['test/walk/found.test.ts'],
   ),
   mutant(
@@ -314,15 +314,15 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a total is believed that no other proof has agreed with',
     VERDICT,
-    'if (calibrated === 0 || (lowerBoundFrom',
-    'if (calibrated < 0 || (lowerBoundFrom',
+    'calibrated > 0 && (lowerBoundFrom === null',
+    '(lowerBoundFrom === null',
     VERDICT_TESTS,
   ),
   mutant(
     'a total is believed where totals have been too small',
     VERDICT,
-    '(lowerBoundFrom !== null && stored >= lowerBoundFrom)',
-    '(lowerBoundFrom !== null && stored < 0)',
+    '(lowerBoundFrom === null || total < lowerBoundFrom)',
+    '(lowerBoundFrom === null || total > 0)',
     VERDICT_TESTS,
   ),
   mutant(

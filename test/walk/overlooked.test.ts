@@ -653,6 +653,35 @@ describe('a second whose records come shard by shard, each time in another order
     const results = await exported({ ...exporting, pageLength });
     expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'failed']);
   });
+
+  it.each([
+    [20, 10, 4, { restless: true }],
+    [23, 8, 2, {}],
+  ])(
+    'is not complete with the %i that totals count to, however many there are',
+    async (most, turns, each, known) => {
+      const shards = [records(1_000, most), records(2_000, 25)];
+      const source = new ImaginedSource(
+        { [first]: records(3_000, 12), [second]: shards.flat() },
+        {
+          clamp: 10,
+          totals: 'exact',
+          at: (record) => (idOf(record) < 3_000 ? 40_000 : secondOf(record)),
+          arrange: (list, number) => {
+            const turn = (Math.floor(number / each) * turns) % most;
+            const own = shards[0]?.filter((record) => list.includes(record)) ?? [];
+            const others = list.filter((record) => !own.includes(record));
+            return [...own.slice(turn), ...own.slice(0, turn), ...others];
+          },
+          wrap: (list, total) => body(list, Math.min(total ?? 0, most)),
+        },
+      );
+      const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+      await teach(exporting, { calibrated: 12, ...known });
+      const results = await exported(exporting);
+      expect(results.get(second)?.state).toBe('failed');
+    },
+  );
 });
 
 describe('clocks that skip midnight', () => {

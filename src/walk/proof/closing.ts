@@ -14,6 +14,7 @@ import { learnFromParts } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
+import { isExact } from '../rules/verdict.ts';
 import { COUNTS_ELSE } from './contradictions.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
 
@@ -42,7 +43,6 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
     await refuseForgotten(context, came);
-  const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
   const isUntold =
@@ -50,8 +50,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
     throw contradicted('it was split, and its parts show nothing of what it shows');
   const total = isUntold ? split.total : shown;
-  const exact =
-    calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
+  const exact = total !== null && isExact(total, knowledge.learned);
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
   const isTold =
     split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));

@@ -7,7 +7,7 @@ import { walkOnce } from '../once.ts';
 import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
-import { LEAST_CAP, mostShown, mostTold } from '../rules/verdict.ts';
+import { isExact, isRound, LEAST_CAP, mostShown, mostTold } from '../rules/verdict.ts';
 import { asNoted, publish } from './publishing.ts';
 import { refuseGrowing } from './settle.ts';
 import { splitUp } from './splitting.ts';
@@ -53,7 +53,9 @@ export async function proveByUnion(
     );
   const ids = passes.map(({ walkId }) => walkId);
   const records = await countUnion(database, ids);
-  const counted = calibrated > 0 && told === records;
+  // Totals may stop at a round number.
+  const isProvenSize = records <= calibrated || !isRound(records);
+  const counted = told === records && isProvenSize && isExact(told, knowledge.learned);
   const idle = await idleOf(context, ids, records);
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;

@@ -169,10 +169,13 @@ export const mostShown = (claims: readonly Claim[]): number =>
 export const mostTold = (claims: readonly Claim[]): number =>
   claims.reduce((most, { total }) => Math.max(most, total ?? 0), 0);
 
-/** The total, where it is calibrated, and every answer told it. */
+/** Whether a total of so many is exact: totals are calibrated, and none so large has been too small. */
+export const isExact = (total: number, { calibrated, lowerBoundFrom }: Learned): boolean =>
+  calibrated > 0 && (lowerBoundFrom === null || total < lowerBoundFrom);
+
+/** The total, where it is exact, and every answer told it. */
 function believedTotal({ stored, claims }: Evidence, learned: Learned): number | null {
-  const { calibrated, lowerBoundFrom } = learned;
-  if (calibrated === 0 || (lowerBoundFrom !== null && stored >= lowerBoundFrom)) return null;
+  if (!isExact(stored, learned)) return null;
   const told = claims.filter(({ total }) => total !== null);
   const exact = told.every(({ total, lowerBound }) => total === stored && !lowerBound);
   return exact && told.length > 0 ? stored : null;
