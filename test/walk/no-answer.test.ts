@@ -3,7 +3,14 @@ import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, type Exporting, newStream, readResults, runOnce } from './exporting.ts';
+import {
+  closedDays,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+} from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -97,7 +104,7 @@ it('a quiet first run is made up for once answers with records say that their se
     wrap: (list, total) => `{"status":"running","total":${total},"data":[${list.join(',')}]}`,
   });
   const settled = { server, source, stream: newStream(), since: one };
-  await runOnce({ ...settled, settleMs: 3_600_000 + 3 * 86_400_000 });
+  await runOnce({ ...settled, settleMs: SETTLE_MS + 3 * 86_400_000 });
   expect((await readResults(server, settled.stream)).get(one)?.state).toBe('failed');
   await runOnce(settled);
   const results = [...(await readResults(server, settled.stream)).values()];
@@ -107,4 +114,20 @@ it('a quiet first run is made up for once answers with records say that their se
     'complete 0',
     'complete 0',
   ]);
+});
+
+it.each([
+  ['without a list', '{"status":"blocked","message":"Request blocked","support_id":"1844674407"}'],
+  ['with an empty list', '{"total":0,"data":[],"policy":"blocked by content filter"}'],
+])('a day that a gateway blocks is not empty: %s', async (_, blocked) => {
+  const wrap: Wrap = (list, total, { from, to }) =>
+    from.startsWith(four) && to.startsWith(four)
+      ? blocked
+      : `{"total":${total},"data":[${list.join(',')}]}`;
+  const run = fourDays(wrap);
+  for (let day = 0; day < 3; day += 1) {
+    const { states, errors } = await run();
+    expect(states).toEqual(['complete 12', 'complete 7', 'complete 0', 'failed 0']);
+    expect(errors).toEqual([expect.stringContaining('blocked')]);
+  }
 });

@@ -4,6 +4,7 @@
  */
 import { WalkError } from '../../errors.ts';
 import type { PageRequest, Span } from '../../model.ts';
+import { addDays, dayAt } from '../../plan/days.ts';
 import { noteFrame } from '../../store/evidence/contracts.ts';
 import {
   type Canary,
@@ -17,7 +18,7 @@ import { contradicted, isOfRequest, mayRefuseDepth, orNull } from '../failures.t
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
-import { targetOf, textOf, type WalkTarget } from './span.ts';
+import { dayOf, targetOf, textOf, type WalkTarget } from './span.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
@@ -30,6 +31,11 @@ const LEAST_PAGE = 10;
 
 const UNTOLD =
   'no answer has shown yet how this API says that there is nothing; the day is walked again by itself';
+
+/** So many days from now is a day that is not yet, whatever the clocks say. */
+const NOT_YET = 7;
+
+const OTHER_WORDS = 'Does something on the way answer in place of the API, for this range alone?';
 
 /** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
 type Shown = 'nothing' | 'others' | 'known';
@@ -122,8 +128,27 @@ export class KnownAnswers {
         { hint: reason?.hint ?? UNTOLD, cause: reason ?? undefined },
       );
     }
+    if (frame.known) return;
+    await this.#refuseOtherWords(frame);
     const { database, knowledge } = this.#context;
-    if (!frame.known) await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+    await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+  }
+
+  /**
+   * A day that is not yet is empty for certain: where it says so in words that are known, other words say something else, as those of
+   * a gateway that blocks a request.
+   */
+  async #refuseOtherWords({ signature, example }: Frame): Promise<void> {
+    const { clock, stream } = this.#context;
+    const day = dayOf(addDays(dayAt(clock.now(), 'UTC'), NOT_YET));
+    const asked = { ...targetOf(stream, day), start: 0, length: 1 };
+    const other = (await orNull(askShorter(this.#context, asked)))?.facts.frame ?? null;
+    if (other === null || other.signature === signature || !(other.known || other.plain)) return;
+    throw new WalkError(
+      'unknown-answer',
+      `an answer of no known kind, where a day that is not yet is empty in other words: ${example}`,
+      { hint: OTHER_WORDS },
+    );
   }
 
   /**
