@@ -88,7 +88,7 @@ begin
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
     when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
       then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
-    when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|(data)?source|server|region)(errors|failures)$'
+    when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|remote|(data)?source|server|region)(errors|failures)$'
       then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
     else false
   end;
@@ -96,8 +96,9 @@ begin
     -- Vespa.
     when name = 'coverage' then value @> '{"full": false}'
     when name in ('partialfailure', 'partialfailures', 'partialerror', 'partialerrors') then not daywalk.says_nothing(value)
-    -- Of a hundred, or of one.
-    when name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$|^(job|query|search)progress$'
+    -- Of a hundred, or of one; progressRate is of Trend Vision One, a number in progressStatus of SentinelOne.
+    when name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$|^(job|query|search)progress$|^progressrate$'
+      or name = 'progressstatus' and kind = 'number'
       then said ~ '^[0-9]{1,2}(\.[0-9]+)? *%?$' and said !~ '^1(\.0+)?$'
     when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- What is cut within a record.
@@ -107,6 +108,8 @@ begin
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
     when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)$'
+              -- Typesense, Solr, Algolia, Chronicle, Google Analytics.
+              '|^searchcutoff$|^segmentterminatedearly$|^timeouthits$|^toolargeresponse$|^containssampleddata$'
       then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done; Spring Data: last; Jira: isLast.
     when name ~ '^((is|job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said = 'false'
@@ -129,6 +132,7 @@ begin
       or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]* (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
       -- What is asked itself, and no service beside it: the subject begins the sentence, or has an article or a number before it.
       or warning ~ '(^|[.;:,([] *|\m(the|this|some|an?|one|more|of|[0-9]+)( search| data| remote| index)? )(search|query|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?)( [^ .;]+){0,3}( has| have)? (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|(is |are )?not responding|ended prematurely|auto-?finali[sz]ed)\M'
+      or warning ~ '\m(some|one|several|[0-9]+|search)( or (more|several))?( of the)? (ind(ices|exes)|shards|nodes|peers|indexers|partitions|replicas) (is|are) (missing|unavailable|unreachable|offline|down)\M|\mbecause (the )?(search )?peer has status\M|\mpartial_data_available\M'
       or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
 end $$;
@@ -146,7 +150,7 @@ begin
     level := lower(case jsonb_typeof(message) when 'object' then
       (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
     if level ~ '(?n)^(error|fatal)\M' then fault := coalesce(fault, left(message::text, 300)); end if;
-    if level ~ '(?n)^warn' or name like 'warning%' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
+    if level ~ '(?n)^warn' or name ~ 'warnings?$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
         when 'object' then (select string_agg(value, '; ') from jsonb_each_text(message)) else message #>> '{}' end)) is true;
     end if;
@@ -214,7 +218,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|overflow(ed)?|errors|failures)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|overflow(ed)?|errors|failures|cutoff|early|timeouthits|toolargeresponse|sampleddata)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') then about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.
@@ -223,7 +227,11 @@ begin
       more := more or said.more;
       if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
     end if;
-    if plain in ('messages', 'warning', 'warnings') then
+    -- Carbon Black tells of how many servers the answer is.
+    if plain = 'contacted' and jsonb_typeof(place -> name) = 'number' and jsonb_typeof(place -> 'completed') = 'number' then
+      more := more or place -> 'completed' < place -> name;
+    end if;
+    if plain in ('messages', 'warning', 'warnings', 'errormessages', 'pendingwarnings') then
       said := daywalk.messages_say(plain, place -> name);
       more := more or said.more;
       if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;

@@ -484,6 +484,21 @@ describe('beside records', () => {
     [{ coverage: { coverage: 60, documents: 5, full: false, degraded: { timeout: true } } }],
     [{ searchProgress: 45 }],
     [{ job_progress: '0.45' }],
+    // Trend Vision One, SentinelOne; Carbon Black, whose processes come from several servers.
+    [{ progressRate: 30 }],
+    [{ progressStatus: 45, responseState: 'RUNNING' }],
+    [{ num_found: 9, contacted: 47, completed: 45 }],
+    // Typesense, Solr, Algolia, Chronicle, Analytics.
+    [{ search_cutoff: true }],
+    [{ responseHeader: { segmentTerminatedEarly: true } }],
+    [{ timeoutHits: true }],
+    [{ tooLargeResponse: true }],
+    [{ containsSampledData: true }],
+    // Google Workspace, Datadog, Splunk, Sumo Logic.
+    [{ warnings: [{ code: 'PARTIAL_DATA_AVAILABLE', message: 'Data for 2026-11-13 is late' }] }],
+    [{ meta: { warnings: [{ title: 'One or several indexes are missing or invalid' }] } }],
+    [message('WARN', 'Unable to distribute to peer idx1 because peer has status = Down')],
+    [{ pendingWarnings: ['Results limited to first 500 rows'] }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
   });
@@ -609,6 +624,11 @@ describe('beside records', () => {
     [{ aggregations: { truncated: { doc_count: 5 }, partial: { value: true } } }],
     [{ response: { status: 200, truncated: false }, result_info: { page: 1, errors: 0 } }],
     [{ response: { complete: true }, execution: { status: 'SUCCEEDED' } }],
+    [{ progressRate: 100, progressStatus: 100, contacted: 47, completed: 47, remoteErrors: {} }],
+    [{ contacted: 47, completed: null, search_cutoff: false, timeoutHits: 3, cutoff: true }],
+    [{ error_messages: [], pendingWarnings: ['a field was renamed'], completed: 3 }],
+    [{ warnings: ['One field is missing', 'One of the indexed fields is missing or invalid'] }],
+    [message('WARN', 'The license peer has status = Down')],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
   });
