@@ -448,6 +448,25 @@ describe('a source that answers what is too old for it with the last day', () =>
     expect(results[0]?.lastError).toContain('which cannot have any');
   });
 
+  it('shows none of them for a day that it showed when it was younger', async () => {
+    const lists = Object.fromEntries(days.map((day, n) => [day, records(1_000 * (n + 1), 12)]));
+    let keptSince = '';
+    const source = new ImaginedSource(lists, {
+      arrange: (list, _, { from }) => (from < keptSince ? records(90_000, 9) : list),
+    });
+    const exporting = { server, source, stream: newStream(), since: oldest, recheckDays: 7 };
+    await runOnce(exporting);
+    keptSince = days[2] ?? '';
+    for (let run = 0; run < 3; run += 1) {
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await runOnce(exporting);
+    }
+    const results = await readResults(server, exporting.stream);
+    for (const day of days)
+      expect(results.get(day)?.published).toEqual([...(lists[day] ?? [])].sort());
+    expect(results.get(oldest)?.lastError).toContain('which cannot have any');
+  });
+
   it('is asked for the day behind the first one, and for none of long ago', async () => {
     const { source, results } = await exportOldest({}, days[2]);
     expect(results.map(({ state }) => state)).toEqual(['complete', 'complete', 'complete']);

@@ -8,6 +8,7 @@ import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { atNight } from '../support/night.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
@@ -583,6 +584,35 @@ describe('a source that shows the same records whatever day is asked for', () =>
       await exported(exporting, 2);
       const results = await readResults(server, exporting.stream);
       for (const n of [2, 3, 5]) expect(results.get(six[n] ?? '')?.state).toBe('failed');
+    },
+  );
+
+  it.each(['day', 'week'])(
+    'once, as the answer to another request of that %s, has no day of them',
+    async (how) => {
+      const week = closedDays(6);
+      const [older = '', last = ''] = [week[how === 'day' ? 4 : 1], week[5]];
+      let isCrossed = false;
+      const source: ImaginedSource = new ImaginedSource(
+        Object.fromEntries(week.map((day, n) => [day, records(1_000 * (n + 1), 12)])),
+        {
+          totals: 'exact',
+          arrange: (found, _, { from, to }) => {
+            if (isCrossed || !from.startsWith(`${last} 00:00:00`) || !to.startsWith(`${last} 23`))
+              return found;
+            isCrossed = true;
+            return source.lists.get(`${older} 00:00:00`) ?? [];
+          },
+        },
+      );
+      const since = week[0] ?? '';
+      const exporting = { server, source, stream: newStream(), since, pageLength: 30 };
+      await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+      await runOnce(exporting);
+      expect(isCrossed).toBe(true);
+      await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+      const days = await exported(exporting);
+      expect([...days.values()].map(({ state }) => state)).toEqual(week.map(() => 'complete'));
     },
   );
 

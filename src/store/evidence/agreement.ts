@@ -167,13 +167,13 @@ export function findUnheld(
 /** A day beside another one. */
 export interface DayBeside {
   readonly day: Day;
-  /** Of its first page, where it shows the records of the other day. */
-  readonly hashes: readonly string[] | null;
+  /** Of its first page, where it shows the records of the other day; else none. */
+  readonly hashes: readonly string[];
 }
 
 /**
- * What a walk of a day is held against: the nearest proven day with records on either side, and those right beside it that are proven, or
- * are walked now and have shown records. Two days are the same where the first page of one shows half of what that of the other does.
+ * What a walk of a day is held against, the nearest first: seven proven days with records on either side, and those right beside it that
+ * are proven, or are walked now and have shown records. Two days are the same where the first page of one shows half of what that of the other does.
  * Records that are all alike are not told from one another, and one may stand at the midnight between.
  */
 export function readDaysBeside(
@@ -192,13 +192,13 @@ export function readDaysBeside(
                              order by k.number desc limit 1) as walked on true
         where w.stream_id = $1 and w.kind = 'day'
      ), beside as (
-       (select * from day where day < $2 and records > 0 order by day desc limit 1)
+       (select * from day where day < $2 and records > 0 order by day desc limit 7)
        union all
-       (select * from day where day > $2 and records > 0 order by day limit 1)
+       (select * from day where day > $2 and records > 0 order by day limit 7)
        union all
        select * from day where day in ($2::date - 1, $2::date + 1) and (proof is not null or walk_id is not null)
      )
-     select beside.day, shared.hashes::text[]
+     select beside.day, coalesce(shared.hashes, '{}')::text[] as hashes
        from beside
        left join lateral (
          select page.record_hashes as hashes
@@ -207,7 +207,8 @@ export function readDaysBeside(
           cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
           where k.walk_id = $3
             and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
-                >= greatest(1, least(mine.records, page.records) / 2.0)) as shared on true`,
+                >= greatest(1, least(mine.records, page.records) / 2.0)) as shared on true
+      order by abs(beside.day - $2::date)`,
     [streamId, day, walkId],
   );
 }

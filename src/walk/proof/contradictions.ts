@@ -2,7 +2,8 @@
 import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { type DayBeside, readDaysBeside } from '../../store/evidence/agreement.ts';
-import type { EndedWalk } from '../../store/evidence/evidence.ts';
+import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
+import { readProvenWalk } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
@@ -107,21 +108,37 @@ export async function refuseOtherDays(
   );
   const isTooNew = day >= addDays(today, -NEWEST_DAYS);
   const same =
-    beside.find(({ hashes }) => hashes !== null) ??
+    beside.find(({ hashes }) => hashes.length > 0) ??
     // Half a page will do, and is none that is asked for when a day is walked.
     (isBeside || isTooNew
       ? null
-      : await findSameBehind(day, (one) => ask(one, Math.ceil(length / 2))));
+      : await findSameBehind(day, (one) => ask(one, Math.ceil(length / 2)))) ??
+    (await findStrangers(context, walkId));
   if (same === null) return;
+  // The answer may have been that of another request.
+  const again = await ask(day, Math.max(1, length - 1));
+  if (!again.some((hash) => same.hashes.includes(hash)))
+    throw contradicted(
+      `${day} showed the records of ${same.day}, and none of them when asked again`,
+    );
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
     const hashes = await ask(other, length);
-    const shows = (hash: string) => other > today || same.hashes?.includes(hash);
+    const shows = (hash: string) => other > today || same.hashes.includes(hash);
     if (!hashes.some(shows)) continue;
     throw contradicted(
       `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
       'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
     );
   }
+}
+
+/** All that a proven day shows, where it shows nothing of what it held: it may have become too old, and be answered with another range. */
+async function findStrangers({ database, window }: WindowContext, walkId: number) {
+  const proven = window.proven ? await readProvenWalk(database, window.windowId) : null;
+  const held = new Set(proven && (await readHashes(database, proven.walkId)));
+  const hashes = held.size > 0 ? await readHashes(database, walkId) : [];
+  const areOthers = hashes.length > 0 && !hashes.some((hash) => held.has(hash));
+  return areOthers ? { day: 'another day', hashes } : null;
 }
 
 /** The newest days are too old for no source. */
