@@ -413,6 +413,39 @@ describe('totals', () => {
     expect(results.get(second)?.published.length).toBe(1_234);
   });
 
+  it('that are null above 30 do not keep a day from being complete of which a part had less at first', async () => {
+    const [first = '', second = ''] = closedDays(2);
+    let isDown = true;
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(0, 24), [second]: records(2_000, 77) },
+      {
+        arrange: (list) => (isDown ? list.filter((record) => idOf(record) % 5 !== 1) : list),
+        wrap: (list, __, request) => {
+          const count = source
+            .within(request)
+            .filter((record) => !isDown || idOf(record) % 5 !== 1).length;
+          return `{"total":${count > 30 ? null : count},"data":[${list.join(',')}]}`;
+        },
+      },
+    );
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: first, pageLength: 20, recheckDays: 7 },
+    };
+    await runOnce(exporting);
+    isDown = false;
+    for (let run = 0; run < 4; run += 1) {
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await runOnce(exporting);
+    }
+    const { state, published, lastError } =
+      (await readResults(server, exporting.stream)).get(second) ?? {};
+    expect({ state, lastError, count: published?.length }).toEqual({
+      state: 'complete',
+      lastError: null,
+      count: 77,
+    });
+  });
+
   it('of the page alone are no totals of the window', async () => {
     expect(await exportDay(records(1, 10), { totals: 'page' })).toMatchObject({
       state: 'complete',
