@@ -179,7 +179,7 @@ export class Walk {
   async #lastAlone(): Promise<ListEnd> {
     const { records, lastTotal } = this.#observed;
     const isEnd = lastTotal === records && this.#context.knowledge.learned.calibrated > 0;
-    if (isEnd || (lastTotal ?? 0) > records || this.#walk.role !== 'whole') return 'last';
+    if (isEnd || this.#walk.role !== 'whole') return 'last';
     return this.#asking.endsAlone(records);
   }
 

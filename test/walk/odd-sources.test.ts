@@ -1015,7 +1015,7 @@ describe('pages that hold so many bytes, and one record at least', () => {
   /** Two records that do not fit on one page stand at these places. */
   const listOf = (count: number, large: readonly number[]) =>
     Array.from({ length: count }, (_, n) => record(n + 1, large.includes(n) ? 6_000 : 50 + n));
-  const wrap: Habits['wrap'] = (list) => {
+  const wrap = (list: readonly string[]) => {
     const fits = list.findIndex((_, n) => list.slice(0, n + 1).join('').length > 10_000);
     return `{"data":[${list.slice(0, fits === -1 ? list.length : Math.max(1, fits))}]}`;
   };
@@ -1034,6 +1034,16 @@ describe('pages that hold so many bytes, and one record at least', () => {
       expect(result.requests).toBeLessThan(120);
     },
   );
+
+  it('are split where one record of five has no room beside it, and totals are told', async () => {
+    const list = Array.from({ length: 40 }, (_, n) => record(n + 1, n % 5 === 4 ? 9_990 : 50));
+    const told: Habits['wrap'] = (all, total) => wrap(all).replace('{', `{"total":${total},`);
+    const at = (one: string) => 2_000 * JSON.parse(one).id;
+    const habits: Habits = { totals: 'exact', wrap: told, at };
+    const result = await exportDay(list, habits, { pageLength: 50 });
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+    expect(result.requests).toBeLessThan(150);
+  });
 });
 
 describe('a day without records that came first, in words that nobody knows', () => {
