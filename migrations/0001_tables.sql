@@ -310,7 +310,7 @@ comment on column daywalk.walks.claims is 'What answers that are no pages of it 
 comment on column daywalk.walks.outcome is 'proven; ended: at its end, not believed alone, evidence for another; shifted: the list moved under it; failed; null: in progress.';
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
-comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
+comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked as not seen; part: those marked as seen.';
 comment on column daywalk.walks.shared is 'Some of its records are in daywalk.shared_records.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
@@ -373,6 +373,7 @@ create table daywalk.marks (
   first_seen timestamptz,
   revision   integer not null default 1 check (revision > 0),
   hidden_by  bigint references daywalk.windows,
+  seen       boolean not null generated always as (state in ('shown', 'missing', 'gone') and hidden_by is null) stored,
   primary key (walk_id, page_no, position)
 );
 create index marks_day on daywalk.marks (day);
@@ -383,11 +384,12 @@ comment on column daywalk.marks.walk_id is 'The walk.';
 comment on column daywalk.marks.page_no is 'The page within the walk.';
 comment on column daywalk.marks.position is 'Position among the records of the page, from 1.';
 comment on column daywalk.marks.day is 'The day of the window.';
-comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: the neighbour behind a cut shows it too; old: a newer version of it is shown.';
+comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: its window shows it more often than there are such; old: a newer version of it is shown.';
 comment on column daywalk.marks.since is 'Since when that is so; of a gone record since when it is missing.';
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
-comment on column daywalk.marks.hidden_by is 'The cut that hides it; null of a hidden record: for good, because its window does not show it any more.';
+comment on column daywalk.marks.hidden_by is 'The cut that hides it, whatever its state, as long as the windows beside it hold the record more often than there are such.';
+comment on column daywalk.marks.seen is 'Readers see it.';
 
 create table daywalk.shared_records (
   walk_id bigint not null references daywalk.walks,

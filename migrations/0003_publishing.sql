@@ -129,7 +129,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    group by hash
 $$;
 
--- Every copy of some records that a window holds: what is shown of it, and what is hidden.
+-- Every copy of some records that a window holds: what is shown of it, what is hidden, and what is an older version.
 create function daywalk.held(top bigint, of_hashes bigint[], under text[])
 returns table (walk_id bigint, window_id bigint, page_no integer, "position" integer, day date, fetched_at timestamptz,
                hash bigint, id_hash bigint, state text, since timestamptz, first_seen timestamptz, revision integer, hidden_by bigint)
@@ -147,11 +147,10 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
            where w.window_id = any (array(select daywalk.subtree(top)))
           offset 0) as copy
     left join daywalk.marks mark on mark.walk_id = copy.walk_id and mark.page_no = copy.page_no and mark.position = copy.position
-   where copy.hash in (select unnest(of_hashes))
-     and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
+   where copy.hash in (select unnest(of_hashes)) and (mark.state is not null or copy.shown = 'whole')
 $$;
 
--- How often some records are held by a window, the copies that are hidden for good apart; whether one of them is in doubt; and
+-- How often some records are held by a window, the copies that are hidden in it apart; whether one of them is in doubt; and
 -- reread: copies more than any one of its walks brought, or its parts did together. What is not the record was learned since they came: a later walk of
 -- the same records brought them as others.
 create function daywalk.held_counts(top bigint, under text[], among bigint[])
@@ -171,7 +170,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
-                                              coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
+                                              coalesce(mark.state = 'hidden', false) as hidden) as held
                    where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
                      and h.hash in (select unnest(among))
                    group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
@@ -214,9 +213,10 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    group by by_role.id_hash having sum(case when by_role.role in ('before', 'after') then -by_role.copies else by_role.copies end) > 0
 $$;
 
--- How often a midnight cut finds each record now, and found it at most: across, before it and behind it.
+-- Of each record that a midnight cut ever found: how often it is found now before it and behind it, and how much too often on both
+-- together; and how often it was found at most at one time, on either side and at all.
 create function daywalk.found_at(cut bigint, under text[])
-returns table (hash bigint, across bigint, before bigint, behind bigint, most_across bigint, most_before bigint, most_behind bigint)
+returns table (hash bigint, before bigint, behind bigint, twice bigint, most bigint, most_before bigint, most_behind bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with newest as materialized (
     select k.walk_id, k.role, k.ignored, k.records_path, k.united from daywalk.proven_walks(cut) as k
@@ -227,36 +227,18 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
       from daywalk.walks k
      where k.window_id = cut and k.outcome = 'proven' and k.pruning is null and k.walk_id not in (select n.walk_id from newest n)
   )
-  select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0), coalesce(max(copies) filter (where role = 'before' and is_newest), 0),
-         coalesce(max(copies) filter (where role = 'after' and is_newest), 0), coalesce(max(copies) filter (where role = 'across'), 0),
-         coalesce(max(copies) filter (where role = 'before'), 0), coalesce(max(copies) filter (where role = 'after'), 0)
-    from (select h.hash, k.role, k.is_newest, count(*) as copies
-            from walk k
-           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
-           cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-           group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
-   group by hash
-$$;
-
--- How often a midnight cut finds these records across now, and did at most; and the walks by which the days beside it hold
--- them, for each copy but those that it takes away.
-create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, most bigint, walks bigint[])
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  with found as (
-    select f.* from daywalk.windows me cross join lateral daywalk.found_at(me.window_id, under) as f
-     where me.window_id = cut and me.midnight is not null
-  ), beside as (
-    select held.hash, array_agg(held.walk_id order by held.walk_id desc) filter (where held.state <> 'hidden') as walks,
-           count(*) filter (where held.state = 'hidden') as hidden
-      from daywalk.windows me
-      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
-     cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
-     where me.window_id = cut and (held.state in ('shown', 'missing') or held.hidden_by = cut)
-     group by held.hash
-  )
-  select hash, coalesce(found.across, 0), coalesce(found.most_across, 0),
-         coalesce(beside.walks[:cardinality(beside.walks) - greatest(coalesce(found.before + found.behind - found.across, 0) - beside.hidden, 0)], '{}')
-    from beside left join found using (hash)
+  select hash, before, behind, greatest(before + behind - across, 0), most, most_before, most_behind
+    from (select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0) as across,
+                 coalesce(max(copies) filter (where role = 'before' and is_newest), 0) as before,
+                 coalesce(max(copies) filter (where role = 'after' and is_newest), 0) as behind,
+                 max(copies) as most,
+                 coalesce(max(copies) filter (where role = 'before'), 0) as most_before, coalesce(max(copies) filter (where role = 'after'), 0) as most_behind
+            from (select h.hash, k.role, k.is_newest, count(*) as copies
+                    from walk k
+                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
+                   group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
+           group by hash) as by_record
 $$;
 
 -- The identities that stand more than once in one of these walks: of such records none is an older version of another.
@@ -275,10 +257,10 @@ begin
 end $$;
 
 -- What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever
--- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old, hide, or drop (the day beside it
--- shows it now). A copy that is lacked is missing; gone, when a proof an hour or more later lacks it too; old, where the
--- proof has another record with its identity, and no list held both; hidden, where it has an identity and is shown once more with it:
--- then it was one record that a list showed twice, as it moved from one tier to another.
+-- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old or hide. A copy that is lacked is missing;
+-- gone, when a proof an hour or more later lacks it too; old, where the proof has another record with its identity, and no list held
+-- both; hidden, where it has an identity and is shown once more with it: then it was one record that a list showed twice, as it
+-- moved from one tier to another. What a midnight hides is judged like any other copy.
 create function daywalk.verdicts(top bigint, at timestamptz)
 returns table (verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamptz,
                first_seen timestamptz, revision integer)
@@ -297,13 +279,12 @@ begin
   with want as materialized (
     select w.hash, w.wanted, w.twins from unnest(hashes, wanteds, twins) as w (hash, wanted, twins)
   ), held as materialized (
-    select h.*, row_number() over (partition by h.hash order by array_position(array['hidden', 'gone', 'missing', 'shown'], h.state),
+    select h.*, row_number() over (partition by h.hash order by array_position(array['gone', 'missing', 'shown'], h.state),
                                                                 h.walk_id desc, h.page_no desc, h.position desc) as rank,
            count(*) over (partition by h.hash) as copies
-      from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
+      from daywalk.held(top, hashes, under) as h where h.state in ('shown', 'missing', 'gone')
   ), lacked as materialized (
-    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins or (h.id_hash is not null and want.wanted > 0) as twin,
-           row_number() over (partition by h.hash order by h.rank desc) as newest
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins or (h.id_hash is not null and want.wanted > 0) as twin
       from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
   ), leaf as materialized (
     select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
@@ -311,26 +292,15 @@ begin
     select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
   ), doubled as materialized (
     select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
-  ), passed as materialized (
-    -- What the cut finds across and does not hold any more: the days beside it must hold as many, and as it ever found.
-    select b.hash, b.walks, case when cardinality(b.walks) >= b.most - want.wanted then b.across - want.wanted else 0 end as copies,
-           cardinality(b.walks) + had.copies - b.most as spare
-      from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
-      join want on want.hash = b.hash
-      join (select distinct l.hash, l.copies from lacked l) as had on had.hash = b.hash
   ), judged as materialized (
     select l.*,
-           case when l.state = 'hidden' or l.twin then 'hide'
+           case when l.twin then 'hide'
                 when known.id_hash is not null then 'old'
-                when l.newest <= passed.copies then 'drop'
-                -- It may not be asked across any more: the days have come to show it since.
-                when l.newest <= least(passed.spare, (select count(*) from unnest(passed.walks) as later where later > l.walk_id)) then 'drop'
                 when l.state = 'shown' then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
       left join known on known.id_hash = l.id_hash
        and (l.walk_id, l.id_hash) not in (select d.walk_id, d.id_hash from doubled d)
-      left join passed on passed.hash = l.hash
       left join leaf on leaf.window_id = l.window_id
      cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all
   ), added as materialized (
@@ -386,8 +356,8 @@ end $$;
 
 -- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
 -- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters;
--- whether filters only take away is never assumed: a source may show more with one. What a stream hides at a midnight stands in its
--- day before, so it counts.
+-- whether filters only take away is never assumed: a source may show more with one. What a stream hides of a day at a midnight it shows
+-- elsewhere, so it counts.
 create function daywalk.shared_copies(of_resource text, on_day date) returns table (walk_id bigint, page_no integer, place integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
@@ -409,7 +379,7 @@ begin
                   where w.day = on_day and k.shown <> 'no');
   return query
   with shown as not materialized (
-    select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.state = 'gone', false) as gone,
+    select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.seen and mark.state = 'gone', false) as gone,
            h.id_hash is not null as identified, coalesce(h.id_hash, h.hash) as key
       from daywalk.windows w
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
@@ -418,8 +388,7 @@ begin
                                daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, by_path)) with ordinality as h (hash, id_hash, place)
       left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
      where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
-       and (mark.hidden_by is not null
-            or case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end)
+       and case when mark.state is null then k.shown = 'whole' else mark.seen or (coalesce(mark.hidden_by <> w.window_id, false) and mark.state <> 'old') end
   ), later as materialized (
     select * from shown where number > 1
   ), concerned as (
@@ -469,7 +438,7 @@ begin
                     join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
                     join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
                     join daywalk.streams s on s.stream_id = w.stream_id
-                   where mark.day = on_day and mark.state = 'gone' and mark.since > coalesce(s.accepted_at, '-infinity')
+                   where mark.day = on_day and mark.state = 'gone' and mark.seen and mark.since > coalesce(s.accepted_at, '-infinity')
                      and not exists (select from daywalk.windows d
                                       where d.stream_id = of_stream and d.day = on_day and d.kind = 'day' and (d.proof ->> 'oldest')::boolean)
                    group by mark.since) as g),
@@ -477,9 +446,8 @@ begin
          (select d.proof ->> 'kind' from daywalk.windows d where d.stream_id = of_stream and d.day = on_day and d.kind = 'day')
     from daywalk.windows w
     join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-    left join lateral (select count(*) filter (where mark.state in ('hidden', 'old')) as unseen,
-                              count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen,
-                              count(*) filter (where mark.state = 'gone') as gone
+    left join lateral (select count(*) filter (where not mark.seen) as unseen, count(*) filter (where mark.seen) as seen,
+                              count(*) filter (where mark.seen and mark.state = 'gone') as gone
                          from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
    where w.stream_id = of_stream and w.day = on_day;
 end $$;
@@ -493,10 +461,9 @@ begin
                   where w.stream_id = of_stream and w.day = on_day and w.kind = 'day');
 end $$;
 
--- Hides of the day behind a midnight cut what both days show of one record, as long as the day before shows it, be it gone; and takes
--- that back where it does not hold any more. An API may come to compare edges otherwise, so that another one of the two days and
--- their cut shows a record: of a day that lacks it now it is hidden, where it stands more often than it was ever found
--- across the cut. Returns the days that look different now.
+-- What is seen of a record at a midnight: as many copies as were ever found across it at one time, whether the day before it, the day
+-- behind it or the cut holds them. The surplus is hidden by the cut. A hidden copy keeps its state, and each time it is found out anew
+-- which are hidden, so nothing is hidden for good. Returns the days that look different now.
 create function daywalk.hide_twins(cut bigint, at timestamptz) returns setof date
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -515,71 +482,43 @@ begin
   return query
   with found as materialized (
     select f.* from daywalk.found_at(cut, under) as f
-  ), copy as materialized (
-    select case when w.window_id = cut then 'cut' when w.day = me.midnight then 'before' else 'behind' end as side, held.*
+  ), held as materialized (
+    select held.*, held.state = 'shown' as current, case when w.window_id = cut then 'cut' when w.day = me.midnight then 'before' else 'behind' end as side
       from daywalk.windows w
      cross join lateral daywalk.held(w.window_id, array(select found.hash from found), under) as held
-     where w.window_id = cut or (w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1))
-  ), seen as materialized (
-    select copy.*, copy.state in ('shown', 'missing', 'gone') as visible, copy.state in ('missing', 'gone') as lacked from copy
-  ), counted as materialized (
-    select found.*, stands.*,
-           least(stands.visible_before, found.most_before)
-           -- What is to be hidden now is seen no more, and what is hidden behind the cut and found there alone will be.
-           + least(stands.visible_behind
-                   - least(greatest(least(found.before + found.behind - found.across, stands.held_before) - stands.hidden_behind, 0), stands.visible_behind)
-                   + least(stands.hidden_behind,
-                           greatest(least(found.behind, found.across - found.before) - (stands.visible_behind - stands.lacked_behind), 0)),
-                   found.most_behind)
-           + stands.visible_cut - found.most_across as surplus
-      from found
-      join (select seen.hash as of_hash, count(*) filter (where seen.visible and seen.side = 'before') as visible_before,
-                   count(*) filter (where seen.visible and seen.side = 'behind') as visible_behind,
-                   count(*) filter (where seen.visible and seen.side = 'cut') as visible_cut,
-                   count(*) filter (where seen.lacked and seen.side = 'before') as lacked_before,
-                   count(*) filter (where seen.lacked and seen.side = 'behind') as lacked_behind,
-                   count(*) filter (where seen.lacked and seen.side = 'cut') as lacked_cut,
-                   count(*) filter (where seen.hidden_by = cut) as hidden_behind,
-                   -- What another cut hid of it is shown by the day before that.
-                   count(*) filter (where seen.side = 'before' and (seen.visible or seen.hidden_by is not null)) as held_before
-              from seen group by seen.hash) as stands on stands.of_hash = found.hash
-  ), given_by_cut as materialized (
-    select c.*, greatest(least(c.lacked_cut, c.surplus), 0) as from_cut from counted c
-  ), given_behind as materialized (
-    select g.*, greatest(least(g.lacked_behind, g.most_behind - g.behind, g.surplus - g.from_cut), 0) as from_behind from given_by_cut g
-  ), given as materialized (
-    select g.*, greatest(least(g.lacked_before, g.most_before - g.before, g.surplus - g.from_cut - g.from_behind), 0) as from_before from given_behind g
-  ), given_up as materialized (
-    select one.walk_id, one.page_no, one.position, one.day, one.first_seen, one.revision
-      from (select seen.*, row_number() over (partition by seen.hash, seen.side order by seen.walk_id, seen.page_no, seen.position) as rank
-              from seen where seen.lacked) as one
-      join given on given.hash = one.hash
-     where one.rank <= case one.side when 'before' then given.from_before when 'behind' then given.from_behind else given.from_cut end
-  ), twin as materialized (
-    select one.*
-      from (select seen.*, row_number() over (partition by seen.hash order by seen.hidden_by is distinct from cut,
-                                              seen.walk_id desc, seen.page_no desc, seen.position desc) as rank
-              from seen
-             where seen.side = 'behind' and (seen.state in ('shown', 'missing') or seen.hidden_by = cut)
-               and not exists (select from given_up g where g.walk_id = seen.walk_id and g.page_no = seen.page_no and g.position = seen.position)) as one
-      join given on given.hash = one.hash
-     where one.rank <= least(greatest(given.before + given.behind - given.across, 0)
-                             -- What the source has no more stays as it was.
-                             + case when one.hidden_by = cut then greatest(given.held_before - given.from_before - given.across, 0) else 0 end,
-                             given.held_before - given.from_before)
+     where (w.window_id = cut or (w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)))
+       and held.state <> 'hidden'
+  ), numbered as (
+    select held.*, found.most, found.twice,
+           case held.side when 'before' then found.before else found.behind end as found_here,
+           case held.side when 'before' then found.most_before else found.most_behind end as most_here,
+           row_number() over (partition by held.hash, held.side, held.current order by held.walk_id desc, held.page_no desc, held.position desc) as number,
+           min(held.walk_id) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as lacked_by_cut
+      from held join found on found.hash = held.hash
+  ), placed as (
+    -- As many of a day stand at the midnight as its side of the cut ever found: what it finds now, else what the day lacks, else the rest.
+    select n.*, row_number() over (partition by n.hash, n.side order by n.current and n.number <= n.found_here desc, n.current, n.number) as place
+      from numbered n
+  ), ranked as (
+    -- Seen is first what the source shows, then older versions, then what it shows no more; last what it shows on both sides.
+    select p.*, row_number() over (partition by p.hash
+                                   order by p.current and p.side = 'behind' and p.number <= p.twice, array_position(array['shown', 'old'], p.state),
+                                            array_position(array['before', 'behind', 'cut'], p.side), p.walk_id, p.page_no, p.position) as rank
+      from placed p
+     -- What a cut lacks, and a day came to show later, may be asked across no more.
+     where p.side = 'cut' or p.place <= p.most_here or p.walk_id > p.lacked_by_cut
+  ), surplus as materialized (
+    select r.* from ranked r where r.rank > r.most
   ), freed as (
-    update daywalk.marks mark set state = 'shown', since = at, hidden_by = null
+    update daywalk.marks mark set hidden_by = null
       from daywalk.walks k
      where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null
-       and not exists (select from twin where twin.walk_id = mark.walk_id and twin.page_no = mark.page_no and twin.position = mark.position)
+       and not exists (select from surplus s where s.walk_id = mark.walk_id and s.page_no = mark.page_no and s.position = mark.position)
     returning mark.day
   ), hidden as (
     insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
-    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, cut
-      from twin where twin.state <> 'hidden'
-     union all
-    select g.walk_id, g.page_no, g.position, g.day, 'hidden', at, g.first_seen, g.revision, null from given_up g
-    on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
+    select s.walk_id, s.page_no, s.position, s.day, s.state, at, s.first_seen, s.revision, cut from surplus s where s.hidden_by is null
+    on conflict (walk_id, page_no, position) do update set hidden_by = excluded.hidden_by
     returning mark.day
   )
   select day from freed union select day from hidden;
@@ -607,9 +546,9 @@ language sql set search_path = pg_catalog, pg_temp as $$
      where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
   ), hidden as (
     insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
-    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, twin.cut
-      from twin where twin.state <> 'hidden'
-    on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
+    select twin.walk_id, twin.page_no, twin.position, twin.day, twin.state, at, twin.first_seen, twin.revision, twin.cut
+      from twin where twin.hidden_by is null
+    on conflict (walk_id, page_no, position) do update set hidden_by = excluded.hidden_by
     returning mark.day
   )
   select distinct day from hidden
@@ -631,7 +570,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select (select count(*) from beside) < 2
       or not exists (select from beside cross join rule
                       where exists (select hash from taken
-                                    except select held.hash from daywalk.held(beside.window_id, array(select hash from taken), rule.ignored) as held))
+                                    except select held.hash from daywalk.held(beside.window_id, array(select hash from taken), rule.ignored) as held
+                                     where held.state <> 'old'))
 $$;
 
 -- What a stream shows by identity, and when that was fetched: of some days, by some windows, some identities, from walks that ended
@@ -651,7 +591,7 @@ begin
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
            cross join lateral (
              select coalesce(array_agg(mark.position), '{}') as marked,
-                    coalesce(array_agg(mark.position) filter (where mark.state in ('shown', 'missing') or (with_gone and mark.state = 'gone')), '{}') as seen
+                    coalesce(array_agg(mark.position) filter (where mark.seen and (with_gone or mark.state <> 'gone')), '{}') as seen
                from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no) as here
            where w.stream_id = of_stream and (by_windows is null or w.window_id = any (by_windows))
           offset 0) as page
@@ -842,28 +782,23 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   with verdict as materialized (
     select * from daywalk.verdicts(top, at)
-  ), dropped as (
-    delete from daywalk.marks mark using verdict v
-     where v.verdict = 'drop' and mark.walk_id = v.walk_id and mark.page_no = v.page_no and mark.position = v.position
   ), noted as (
     insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision)
     select v.walk_id, v.page_no, v.position, v.day,
            case v.verdict when 'show' then 'shown' when 'back' then 'shown' when 'hide' then 'hidden' else v.verdict end,
            v.since, v.first_seen, v.revision
-      from verdict v where v.verdict <> 'drop'
+      from verdict v
     on conflict (walk_id, page_no, position) do update
-       set state = excluded.state, since = excluded.since, first_seen = excluded.first_seen, revision = excluded.revision, hidden_by = null
+       set state = excluded.state, since = excluded.since, first_seen = excluded.first_seen, revision = excluded.revision
   ), shown as (
     update daywalk.walks k set shown = 'part'
      where k.shown = 'no' and k.walk_id in (select v.walk_id from verdict v where v.verdict = 'show')
   )
-  select count(*) > 0, coalesce(bool_or(v.verdict <> 'missing' and not (v.verdict = 'back' and was.state = 'missing')), false),
-         count(*) filter (where v.verdict = 'show' and v.revision = 1), count(*) filter (where v.verdict = 'gone')
+  select count(*) > 0, coalesce(bool_or(was.hidden_by is null and v.verdict <> 'missing' and not (v.verdict = 'back' and was.state = 'missing')), false),
+         count(*) filter (where v.verdict = 'show' and v.revision = 1), count(*) filter (where v.verdict = 'gone' and was.hidden_by is null)
     into marked, differs, appeared, gone
     from verdict v
     left join daywalk.marks was on was.walk_id = v.walk_id and was.page_no = v.page_no and was.position = v.position;
-  update daywalk.walks k set shown = 'no'
-   where k.window_id = top and k.shown = 'part' and not exists (select from daywalk.marks mark where mark.walk_id = k.walk_id);
   if marked or exists (select from daywalk.walks k join daywalk.marks mark on mark.walk_id = k.walk_id
                         where k.window_id = any (array(select daywalk.subtree(top))) and mark.state = 'missing'
                           and mark.since + interval '1 hour' > apply_verdicts.at) then

@@ -55,7 +55,7 @@ select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.recor
    and mark.day = p.day
  where p.records > 0
    and case when p.skip = 0 then true else r.position > p.skip end
-   and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end;
+   and coalesce(mark.seen, k.shown = 'whole');
 comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each.';
 comment on column daywalk.shown_records.stream_id is 'The stream.';
 comment on column daywalk.shown_records.stream is 'Its name.';
@@ -156,7 +156,7 @@ select s.name as stream, s.resource, p.day, r.record #>> s.id_path as id, mark.r
   join daywalk.streams s on s.stream_id = w.stream_id
   join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
  cross join lateral (select p.body #> k.records_path -> (p.skip + mark.position - 1) as record) as r
- where mark.state = 'old'
+ where mark.state = 'old' and mark.hidden_by is null
  order by s.name, id, mark.revision desc, mark.since desc;
 comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
 comment on column daywalk.record_versions.stream is 'The stream.';

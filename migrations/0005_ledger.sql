@@ -137,7 +137,7 @@ begin
            order by mark.walk_id, mark.page_no, mark.position), ''))
     from daywalk.marks mark
     join daywalk.walks k on k.walk_id = mark.walk_id
-   cross join lateral (select case mark.state when 'missing' then 'shown' else mark.state end as state) as seen
+   cross join lateral (select case when mark.hidden_by is not null then 'hidden' when mark.state = 'missing' then 'shown' else mark.state end as state) as seen
    where mark.walk_id = any (of_walks)
      and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null));
 end $$;

@@ -67,7 +67,7 @@ begin
   loop
     execute format('grant %s on %s to %I', case when own.final then 'insert' else 'insert, update' end, own.relation, role);
   end loop;
-  execute format('grant delete on daywalk.marks, daywalk.shared_records, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
+  execute format('grant delete on daywalk.shared_records, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace

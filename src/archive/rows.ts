@@ -83,8 +83,8 @@ export function readPages(query: Query, { streamId }: ServedStream, day: Day) {
        from daywalk.pages p
        join daywalk.walks k on k.walk_id = p.walk_id
       cross join lateral (
-        select case k.shown when 'whole' then p.records - count(*) filter (where mark.state in ('hidden', 'old'))
-                            else count(*) filter (where mark.state in ('shown', 'missing', 'gone')) end as shown
+        select case k.shown when 'whole' then p.records - count(*) filter (where not mark.seen)
+                            else count(*) filter (where mark.seen) end as shown
           from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no) as n
       where p.day = $2::date and p.walk_id = any (${shownWalks('$1', '$2::date')}) and n.shown > 0
       order by p.walk_id, p.page_no`,

@@ -205,8 +205,7 @@ function readWalks(database: Database, windowIds: readonly number[]) {
             q.pages as quarantined, q.kinds as quarantine
        from daywalk.walks k
       cross join lateral (
-        select count(*) filter (where mark.state in ('hidden', 'old')) as unseen,
-               count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen
+        select count(*) filter (where not mark.seen) as unseen, count(*) filter (where mark.seen) as seen
           from daywalk.marks mark where mark.walk_id = k.walk_id) as m
       cross join lateral (
         select count(distinct p.page_no) as pages, coalesce(array_agg(distinct c.change ->> 'what'), '{}') as kinds

@@ -300,8 +300,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'what lasts for days is shown by each other day',
     'migrations/0003_publishing.sql',
-    '(seen.visible or seen.hidden_by is not null)) as held_before',
-    'seen.visible) as held_before',
+    "       and held.state <> 'hidden'\n",
+    "       and held.state <> 'hidden' and coalesce(held.hidden_by = cut, true)\n",
     ['test/walk/long-events.test.ts'],
   ),
   mutant(

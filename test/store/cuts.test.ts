@@ -160,8 +160,10 @@ describe('a cut that is asked again', () => {
     await day([1, 2]);
     await nextDay([2, 3]);
     await ask([2], [2], [2], { removed: 1 });
-    await ask([2], [2], []);
-    expect(await shown()).toEqual(['05:1', '05:2', '06:2', '06:3']);
+    await ask([2], [], [2]);
+    expect(await shown()).toEqual(['05:1', '05:2', '06:3']);
+    await day([1]);
+    expect(await shown()).toEqual(['05:1', '06:2', '06:3']);
     expect(await audit(server)).toEqual([]);
   });
 
@@ -424,6 +426,20 @@ describe('what both days or none show of a midnight', () => {
       );
     }
     expect(await shown()).toEqual(['05:1', '05:2']);
+  });
+
+  it('and a day has the like of elsewhere is not gone where the day shows only that from then on', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1, 2]);
+    await nextDay([2, 2, 3]);
+    await ask([2], [2], [2], { removed: 1 });
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await nextDay([2, 3]);
+      await ask([2], [2], []);
+    }
+    expect(await shown()).toEqual(['05:1', '05:2', '06:2', '06:3']);
+    expect(await audit(server)).toEqual([]);
   });
 
   it('and a day has the like of elsewhere stays gone from there, whatever its neighbour shows', async () => {

@@ -31,7 +31,7 @@ export function readProvenWalk(database: Database, windowId: number): Promise<Pr
   return database.first<ProvenWalk>(
     `select k.walk_id as "walkId", k.records, k.pages, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
-                     where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted,
+                     where shown.window_id = w.window_id and shown.shown <> 'no' and mark.seen and mark.state <> 'shown') as doubted,
             exists (select from daywalk.walks other
                      where other.window_id = w.window_id and other.role = k.role and w.proof -> 'unites' @> to_jsonb(other.walk_id)) as united
        from daywalk.windows w
