@@ -1338,7 +1338,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.found_at(cut bigint, under text[])
- RETURNS TABLE(hash bigint, before bigint, behind bigint, twice bigint, most bigint, most_before bigint, most_behind bigint)
+ RETURNS TABLE(hash bigint, across bigint, before bigint, behind bigint, most_across bigint, most_before bigint, most_behind bigint)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1352,18 +1352,15 @@ AS $function$
       from daywalk.walks k
      where k.window_id = cut and k.outcome = 'proven' and k.pruning is null and k.walk_id not in (select n.walk_id from newest n)
   )
-  select hash, before, behind, greatest(before + behind - across, 0), most, most_before, most_behind
-    from (select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0) as across,
-                 coalesce(max(copies) filter (where role = 'before' and is_newest), 0) as before,
-                 coalesce(max(copies) filter (where role = 'after' and is_newest), 0) as behind,
-                 max(copies) as most,
-                 coalesce(max(copies) filter (where role = 'before'), 0) as most_before, coalesce(max(copies) filter (where role = 'after'), 0) as most_behind
-            from (select h.hash, k.role, k.is_newest, count(*) as copies
-                    from walk k
-                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
-                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-                   group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
-           group by hash) as by_record
+  select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0), coalesce(max(copies) filter (where role = 'before' and is_newest), 0),
+         coalesce(max(copies) filter (where role = 'after' and is_newest), 0), coalesce(max(copies) filter (where role = 'across'), 0),
+         coalesce(max(copies) filter (where role = 'before'), 0), coalesce(max(copies) filter (where role = 'after'), 0)
+    from (select h.hash, k.role, k.is_newest, count(*) as copies
+            from walk k
+           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+           cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
+           group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
+   group by hash
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.frame_of(body jsonb, records_path text[], total_path text[], relation_path text[], status integer, OUT signature text, OUT wordless boolean)
@@ -1622,26 +1619,29 @@ begin
      where (w.window_id = cut or (w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)))
        and held.state <> 'hidden'
   ), numbered as (
-    select held.*, found.most, found.twice,
+    select held.*, found.most, found.across, found.before + found.behind - found.across as twice,
            case held.side when 'before' then found.before else found.behind end as found_here,
            case held.side when 'before' then found.most_before else found.most_behind end as most_here,
            row_number() over (partition by held.hash, held.side, held.current order by held.walk_id desc, held.page_no desc, held.position desc) as number,
            min(held.walk_id) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as lacked_by_cut
-      from held join found on found.hash = held.hash
+      from held
+      -- What a side shows lies across, too.
+      join (select f.*, greatest(f.most_across, f.most_before, f.most_behind) as most from found f) as found on found.hash = held.hash
   ), placed as (
-    -- As many of a day stand at the midnight as its side of the cut ever found: what it finds now, else what the day lacks, else the rest.
-    select n.*, row_number() over (partition by n.hash, n.side order by n.current and n.number <= n.found_here desc, n.current, n.number) as place
-      from numbered n
+    -- At the midnight stand as many copies of a day as its side of the cut ever found: what the day shows now, as far as it is found there or
+    -- may just have gone from there, and then what it lacks.
+    select n.*, n.side = 'cut' or (n.eligible and row_number() over (partition by n.hash, n.side order by n.eligible desc, n.current desc, n.number) <= n.most_here) as near
+      from (select numbered.*, not current or number <= found_here + most - across as eligible from numbered) as n
   ), ranked as (
     -- Seen is first what the source shows, then older versions, then what it shows no more; last what it shows on both sides.
     select p.*, row_number() over (partition by p.hash
-                                   order by p.current and p.side = 'behind' and p.number <= p.twice, array_position(array['shown', 'old'], p.state),
+                                   order by p.current and p.side = 'behind' and p.number <= p.twice, array_position(array['shown', 'old'], p.state), not p.near,
                                             array_position(array['before', 'behind', 'cut'], p.side), p.walk_id, p.page_no, p.position) as rank
       from placed p
      -- What a cut lacks, and a day came to show later, may be asked across no more.
-     where p.side = 'cut' or p.place <= p.most_here or p.walk_id > p.lacked_by_cut
+     where p.near or p.walk_id > p.lacked_by_cut
   ), surplus as materialized (
-    select r.* from ranked r where r.rank > r.most
+    select r.* from ranked r where r.near and r.rank > r.most
   ), freed as (
     update daywalk.marks mark set hidden_by = null
       from daywalk.walks k

@@ -98,7 +98,7 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'what both days show of a record at midnight is shown twice',
     PUBLISHING,
-    'where r.rank > r.most',
+    'where r.near and r.rank > r.most',
     'where false',
     CUTS,
   ),
@@ -112,8 +112,8 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'a copy that is gone is seen before one that the source shows',
     PUBLISHING,
-    "array_position(array['shown', 'old'], p.state),\n",
-    '\n',
+    "array_position(array['shown', 'old'], p.state), ",
+    '',
     CUTS,
   ),
   mutant(
@@ -126,22 +126,29 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'what a day shows far from midnight is hidden at it',
     PUBLISHING,
-    'p.place <= p.most_here or p.walk_id > p.lacked_by_cut',
-    'true',
+    '<= n.most_here) as near',
+    '> 0) as near',
     CUTS,
   ),
   mutant(
     'of two alike a day shows the one that it lost at midnight as gone',
     PUBLISHING,
-    'n.current and n.number <= n.found_here desc, n.current, n.number',
-    'n.current desc, n.number',
+    'not current or number <= found_here + most - across as eligible',
+    'true as eligible',
+    CUTS,
+  ),
+  mutant(
+    'what goes from a midnight is shown by both days until they are walked',
+    PUBLISHING,
+    'found_here + most - across',
+    'found_here',
     CUTS,
   ),
   mutant(
     'what a day shows now is shown with the cut beside it, too',
     PUBLISHING,
-    "where p.side = 'cut' or p.place",
-    'where p.place',
+    "n.side = 'cut' or (n.eligible",
+    '(n.eligible',
     CUTS,
   ),
   mutant(

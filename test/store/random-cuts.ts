@@ -120,6 +120,26 @@ export function cutsHold(runs: number): void {
       {
         numRuns: runs,
         examples: [
+          // Of two that only the day behind shows one goes, and both days come to show the other.
+          [
+            [
+              {
+                edges: { own: false, others: true },
+                times: 1,
+                events: [
+                  { id: 11, at: 'last second' },
+                  { id: 11, at: 'last second' },
+                ],
+                order: ['day', 'next day', 'cut'],
+              },
+              {
+                edges: { own: true, others: true },
+                times: 1,
+                events: [{ id: 11, at: 'last second' }],
+                order: ['cut', 'next day', 'day'],
+              },
+            ],
+          ],
           // Two at midnight that only the cut knows, and their like in the day behind it; one at midnight is left.
           [
             [
