@@ -237,6 +237,22 @@ describe('a cut that is asked again', () => {
     }
   });
 
+  it('keeps both of two where the source lost one as both days came to show the other', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1]);
+    await nextDay([3, 3, 4]);
+    await ask([3, 3], [], [3, 3]);
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await ask([3], [3], [3], { removed: 1 });
+      await nextDay([3, 4]);
+      await day([1, 3]);
+      await ask([3], [3], [3], { removed: 1 });
+    }
+    expect(await shown()).toEqual(['05:1', '05:3', '06:3 gone', '06:4']);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('keeps what no day shows yet, though its neighbours are said to', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1]);
