@@ -1579,7 +1579,7 @@ AS $function$
               from moved
               join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
              cross join lateral daywalk.held(w.window_id, moved.hashes, daywalk.ignored_now(moved.cut)) as held
-             where held.state in ('shown', 'missing') or held.hidden_by = moved.cut) as copy
+             where held.state in ('shown', 'missing') or (held.state = 'gone' and held.hidden_by = moved.cut)) as copy
      where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
   ), hidden as (
     insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
@@ -1628,9 +1628,10 @@ begin
       -- What a side shows lies across, too.
       join (select f.*, greatest(f.most_across, f.most_before, f.most_behind) as most from found f) as found on found.hash = held.hash
   ), placed as (
-    -- At the midnight stand as many copies of a day as its side of the cut ever found: what the day shows now, as far as it is found there or
-    -- may just have gone from there, and then what it lacks.
-    select n.*, n.side = 'cut' or (n.eligible and row_number() over (partition by n.hash, n.side order by n.eligible desc, n.current desc, n.number) <= n.most_here) as near
+    -- As many copies of a day stand at the midnight as its side of the cut ever found: first what the day shows and is found there now, or
+    -- has gone from the midnight since the day was walked; then what the day lacks. The others stand elsewhere in the day.
+    select n.*, n.side = 'cut' or (n.eligible and row_number() over (partition by n.hash, n.side
+                                                                     order by n.eligible desc, n.current desc, n.number) <= n.most_here) as near
       from (select numbered.*, not current or number <= found_here + most - across as eligible from numbered) as n
   ), ranked as (
     -- Seen is first what the source shows, then older versions, then what it shows no more; last what it shows on both sides.
