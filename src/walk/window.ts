@@ -50,7 +50,6 @@ async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
   const isEmpty = newest?.end === 'nothing' && wholes.every(showsNothing);
-  for (const { claims } of wholes) await learnLowTotals(context, claims);
   if (context.knowledge.restless)
     return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);
@@ -81,6 +80,7 @@ async function judge(
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
     return again(context, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
+  await learnLowTotals(context, heard);
   const end = newest.end ?? 'open';
   let evidence: Evidence = { ...evidenceOf(context, { stored, end, heard }), ...order };
   for (;;) {

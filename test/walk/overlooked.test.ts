@@ -545,7 +545,7 @@ describe('a source that shows the same records whatever day is asked for', () =>
     [1, 'and of days to come'],
     [4, 'and of days to come'],
     [4, 'but of days to come'],
-  ])('has one day of them, concurrency %i, %s', async (concurrency, how) => {
+  ])('has one day of them at most, concurrency %i, %s', async (concurrency, how) => {
     const isOver = (day: string) => day <= (days.at(-1) ?? '');
     const source = new ImaginedSource(lists, {
       arrange: (_, __, { from }) =>
@@ -555,7 +555,9 @@ describe('a source that shows the same records whatever day is asked for', () =>
       ...{ server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30, concurrency },
     };
     await runOnce(exporting);
-    expect(await statesOf(exporting)).toEqual(['complete', 'failed', 'failed', 'failed']);
+    const complete = (await statesOf(exporting)).filter((state) => state !== 'failed');
+    // Two that are walked at the same time tell of each other.
+    expect(complete.length).toBeLessThanOrEqual(1);
   });
 
   it.each([1, 3])(

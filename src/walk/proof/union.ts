@@ -53,9 +53,11 @@ export async function proveByUnion(
     );
   const ids = passes.map(({ walkId }) => walkId);
   const records = await countUnion(database, ids);
-  // Totals may stop at a round number.
-  const isProvenSize = records <= calibrated || !isRound(records);
-  const counted = told === records && isProvenSize && isExact(told, knowledge.learned);
+  // Totals may stop at a round number, or below what was shown.
+  const isBound =
+    (records > calibrated && isRound(records)) ||
+    wholes.some(({ claims }) => mostShown(claims) > records);
+  const counted = told === records && !isBound && isExact(told, knowledge.learned);
   const idle = await idleOf(context, ids, records);
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
