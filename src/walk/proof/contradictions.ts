@@ -1,8 +1,8 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import type { Claim, Day } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
-import { type DayBeside, readDaysBeside } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
+import { compareSums, type DayBeside, readDaysBeside } from '../../store/evidence/agreement.ts';
+import { type EndedWalk, readFirstHashes } from '../../store/evidence/evidence.ts';
 import { readProvenWalk } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
@@ -103,16 +103,12 @@ export async function refuseOtherDays(
   const ask = async (other: Day, asked: number) =>
     (await orNull(question(context, dayOf(other), 0, asked, walkId)))?.hashes ?? [];
   const beside = await readDaysBeside(database, knowledge.streamId, day, walkId);
-  const isBeside = beside.some(
-    (one) => one.day === addDays(day, -1) || one.day === addDays(day, 1),
-  );
+  const isBeside = [-1, 1].some((days) => beside.some((one) => one.day === addDays(day, days)));
   const isTooNew = day >= addDays(today, -NEWEST_DAYS);
   const same =
     beside.find(({ hashes }) => hashes.length > 0) ??
     // Half a page will do, and is none that is asked for when a day is walked.
-    (isBeside || isTooNew
-      ? null
-      : await findSameBehind(day, (one) => ask(one, Math.ceil(length / 2)))) ??
+    (isBeside || isTooNew ? null : await findSameBehind(day, Math.ceil(length / 2), ask)) ??
     (await findStrangers(context, walkId));
   if (same === null) return;
   // The answer may have been that of another request.
@@ -132,30 +128,35 @@ export async function refuseOtherDays(
   }
 }
 
-/** All that a proven day shows, where it shows nothing of what it held: it may have become too old, and be answered with another range. */
-async function findStrangers({ database, window }: WindowContext, walkId: number) {
-  const proven = window.proven ? await readProvenWalk(database, window.windowId) : null;
-  const held = new Set(proven && (await readHashes(database, proven.walkId)));
-  const hashes = held.size > 0 ? await readHashes(database, walkId) : [];
-  const areOthers = hashes.length > 0 && !hashes.some((hash) => held.has(hash));
-  return areOthers ? { day: 'another day', hashes } : null;
-}
-
 /** The newest days are too old for no source. */
 const NEWEST_DAYS = 2;
 
 /** The day behind another one, where it shows half of what that does, both asked now. */
 async function findSameBehind(
   day: Day,
-  ask: (day: Day) => Promise<readonly string[]>,
+  length: number,
+  ask: (day: Day, length: number) => Promise<readonly string[]>,
 ): Promise<DayBeside | null> {
   const behind = addDays(day, 1);
-  const hashes = await ask(behind);
-  const own = hashes.length === 0 ? [] : await ask(day);
+  const hashes = await ask(behind, length);
+  const own = hashes.length === 0 ? [] : await ask(day, length);
   const shown = new Set(own);
   const shared = hashes.filter((hash) => shown.has(hash)).length;
   const isSame = shared > 0 && shared >= Math.min(hashes.length, own.length) / 2;
   return isSame ? { day: behind, hashes } : null;
+}
+
+/** What a proven day shows first, where it shows nothing of what it held: it may have become too old, and be answered with another range. */
+async function findStrangers(
+  { database, knowledge, window }: WindowContext,
+  walkId: number,
+): Promise<DayBeside | null> {
+  const proven = window.proven ? await readProvenWalk(database, window.windowId) : null;
+  if (proven === null || proven.records === 0) return null;
+  const { less } = await compareSums(database, [[proven.walkId]], [[walkId]]);
+  if (less < proven.records) return null;
+  const hashes = await readFirstHashes(database, walkId, knowledge.ignored);
+  return { day: 'another day', hashes };
 }
 
 /** An answer that shows more records than its own total tells says that totals from that one on are too low. */
