@@ -139,6 +139,29 @@ export async function readSplitWalks(
 }
 
 /**
+ * A second that is a part by itself, of which the cut before it and the one behind it both show a record that it does not; null: there is
+ * none beside the cuts of this split. A source that leaves out both edges shows nothing of what happened on the full second there.
+ */
+export function findSecondOfTwoCuts(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<WallTime | null> {
+  return database.value(
+    `select to_char(min(part.from_time), 'YYYY-MM-DD HH24:MI:SS')
+       from daywalk.windows cut
+       join daywalk.windows part on part.stream_id = cut.stream_id and part.kind = 'part' and part.split_by is null
+        and part.state = 'complete' and part.from_time = part.to_time and part.from_time in (cut.from_time, cut.to_time)
+       join daywalk.windows other on other.stream_id = cut.stream_id and other.kind = 'cut' and other.state = 'complete'
+        and other.window_id <> cut.window_id and part.from_time in (other.from_time, other.to_time)
+      where cut.split_from = $1 and cut.kind = 'cut' and cut.state = 'complete'
+        and exists (select from daywalk.proven_counts(cut.window_id, daywalk.ignored_now(cut.window_id)) as one
+                      join daywalk.proven_counts(other.window_id, daywalk.ignored_now(cut.window_id)) as another using (hash)
+                     where least(one.correction, another.correction) > 0)`,
+    [windowId],
+  );
+}
+
+/**
  * Completes a split window and shows it, if all its parts are complete still; repeating it gives the same answer.
  * @throws {LeaseLostError} where another worker holds it, or a part is being walked again: then it has to wait.
  */

@@ -158,6 +158,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
+    'a record is shown by both cuts beside its second',
+    'src/walk/proof/closing.ts',
+    'if (second !== null)',
+    'if (second === undefined)',
+    ['test/walk/one-second.test.ts'],
+  ),
+  mutant(
     'a walk that came to no end tells nothing of totals',
     'src/walk/proof/union.ts',
     'wholes.some(({ claims }) => mostShown(claims) > records)',

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { addDays } from '../../src/plan/days.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { freshStore } from '../support/store.ts';
+import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream, teach } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = '', third = ''] = closedDays(3);
@@ -91,3 +91,34 @@ it('a batch beside a midnight is told of by its cut, too', async () => {
     'complete',
   ]);
 });
+
+it.each([2, 3])(
+  'a record at which both edges of its second end is not shown by both cuts beside it (%i)',
+  async (base) => {
+    const [day = ''] = closedDays(1);
+    const midnight = Date.parse(`${day}T00:00:00Z`) / 1_000;
+    const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000 - midnight;
+    // One at a full second, the others in the middle of those beside it.
+    const at = (record: string) => 40_000 + base + ((idOf(record) % 3) - 1) / 2;
+    const source = new ImaginedSource(
+      { [day]: records(1_000, 3) },
+      {
+        at,
+        // Both edges are left out, and ranges but those around cuts show something else each time, besides.
+        arrange: (list, number, { from, to }) => {
+          const within = list.filter(
+            (record) => at(record) > secondsOf(from) && at(record) < secondsOf(to),
+          );
+          const isSteady = [0, 1, 3].includes(secondsOf(to) - secondsOf(from));
+          return isSteady || within.length === 0
+            ? within
+            : [...within, `{"id": ${5_000 + number}}`];
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 50 };
+    await teach(exporting, { restless: true, reach: 1 });
+    const results = await exported(exporting);
+    expect(results.get(day)?.state).toBe(base === 2 ? 'failed' : 'complete');
+  },
+);

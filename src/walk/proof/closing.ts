@@ -3,6 +3,7 @@ import type { Proof } from '../../model.ts';
 import { findUnheld } from '../../store/evidence/agreement.ts';
 import {
   closeSplit,
+  findSecondOfTwoCuts,
   readSplit,
   readSplitWalks,
   replanParts,
@@ -73,6 +74,12 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   const isCounted = exact && total === records;
   if (!isCounted && (await lacksWhatItShows(context, split, records)))
     return again(context, split, SHOWN_AND_LACKING, all);
+  const second = isCounted ? null : await findSecondOfTwoCuts(database, window);
+  if (second !== null)
+    throw contradicted(
+      `the cuts before and behind ${second} both show a record that a range of this second does not`,
+      'The source leaves out both edges of a range. Larger pages may spare windows of one second: page_length.',
+    );
   await context.checkKnown({ except: [window.day] });
   const proof: Proof = {
     kind: 'parts',
