@@ -152,10 +152,11 @@ export function findSecondOfTwoCuts(
        join daywalk.windows part on part.stream_id = cut.stream_id and part.kind = 'part' and part.split_by is null
         and part.state = 'complete' and part.from_time = part.to_time and part.from_time in (cut.from_time, cut.to_time)
        join daywalk.windows other on other.stream_id = cut.stream_id and other.kind = 'cut' and other.state = 'complete'
-        and other.window_id <> cut.window_id and part.from_time in (other.from_time, other.to_time)
+        and other.window_id <> cut.window_id and other.from_time in (part.from_time, part.from_time - interval '1 second')
       where cut.split_from = $1 and cut.kind = 'cut' and cut.state = 'complete'
-        and exists (select from daywalk.proven_counts(cut.window_id, daywalk.ignored_now(cut.window_id)) as one
-                      join daywalk.proven_counts(other.window_id, daywalk.ignored_now(cut.window_id)) as another using (hash)
+        and exists (select from daywalk.ignored_now(cut.window_id) as ignored
+                      cross join lateral daywalk.proven_counts(cut.window_id, ignored) as one
+                      join daywalk.proven_counts(other.window_id, ignored) as another on another.hash = one.hash
                      where least(one.correction, another.correction) > 0)`,
     [windowId],
   );

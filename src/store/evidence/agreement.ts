@@ -173,8 +173,8 @@ export interface DayBeside {
 
 /**
  * What a walk of a day is held against, the nearest first: seven proven days with records on either side, and those right beside it that
- * are proven, or are walked now and have shown records. Two days are the same where the first page of one shows half of what that of the other does.
- * Records that are all alike are not told from one another, and one may stand at the midnight between.
+ * are proven, or are walked now and have shown records. Two days are the same where the first page of one shows half of what that of the
+ * other does. Records that are all alike are not told from one another, and one may stand at the midnight between.
  */
 export function readDaysBeside(
   database: Database,
@@ -183,7 +183,10 @@ export function readDaysBeside(
   walkId: number,
 ): Promise<DayBeside[]> {
   return database.query(
-    `with day as not materialized (
+    `with mine as materialized (
+       select page.record_hashes, page.records
+         from daywalk.walks k cross join lateral daywalk.pages_of(array[k.walk_id], 0) as page where k.walk_id = $3
+     ), day as not materialized (
        select w.day, coalesce((w.proof ->> 'walk')::bigint, walked.walk_id) as walk_id, (w.proof ->> 'records')::bigint as records, w.proof
          from daywalk.windows w
          left join lateral (select k.walk_id from daywalk.walks k
@@ -192,21 +195,18 @@ export function readDaysBeside(
                              order by k.number desc limit 1) as walked on true
         where w.stream_id = $1 and w.kind = 'day'
      ), beside as (
-       (select * from day where day < $2 and records > 0 order by day desc limit 7)
-       union all
-       (select * from day where day > $2 and records > 0 order by day limit 7)
-       union all
-       select * from day where day in ($2::date - 1, $2::date + 1) and (proof is not null or walk_id is not null)
+       (select day, walk_id from day where day < $2 and records > 0 order by day desc limit 7)
+       union
+       (select day, walk_id from day where day > $2 and records > 0 order by day limit 7)
+       union
+       select day, walk_id from day where day in ($2::date - 1, $2::date + 1) and (proof is not null or walk_id is not null)
      )
      select beside.day, coalesce(shared.hashes, '{}')::text[] as hashes
        from beside
        left join lateral (
          select page.record_hashes as hashes
-           from daywalk.walks k
-          cross join lateral daywalk.pages_of(array[k.walk_id], 0) as mine
-          cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
-          where k.walk_id = $3
-            and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
+           from mine cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
+          where (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as both_pages)
                 >= greatest(1, least(mine.records, page.records) / 2.0)) as shared on true
       order by abs(beside.day - $2::date)`,
     [streamId, day, walkId],

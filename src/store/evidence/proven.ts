@@ -68,6 +68,7 @@ export interface Neighbours {
   readonly after: Neighbour | null;
 }
 
+/** Reads what is proven on both sides of a cut now. */
 export async function readNeighbours(
   database: Database,
   { windowId }: Pick<Lease, 'windowId'>,

@@ -7,7 +7,7 @@ import { readProvenWalk } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { isRestless, question, totalsCount } from '../questions/questions.ts';
-import { dayOf, isDivisible, textOf } from '../questions/span.ts';
+import { dayOf, isDivisible, NOT_YET, textOf } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
 import { type Against, LEAST_CAP, mostShown } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
@@ -84,7 +84,7 @@ export async function refuseForeignTotal(
 }
 
 /** Days from now that have no records: one is not yet, and may show none; the other was long before, where an archive may begin. */
-const NO_DAYS = [7, -3_650];
+const NO_DAYS = [NOT_YET, -3_650];
 
 /**
  * A source that does not heed which day it is asked for, or answers what is too old for it with another range, shows the records of

@@ -108,17 +108,17 @@ async function idleOf(
 
 /** So many walks in a row added nothing that, by the share of those that lacked something, chance is no explanation. */
 function isUnlikelyToGrow(passes: Walks, records: number, idle: number): boolean {
-  const lacking = passes.filter((pass) => pass.stored < records || goesOn(pass)).length;
+  const lacking = passes.filter((pass) => pass.stored < records || isShownBehind(pass)).length;
   const share = Math.min(LARGEST_SHARE, Math.max(LEAST_SHARE, (lacking + 1) / (passes.length + 2)));
   return share ** idle < CHANCE;
 }
 
 /** A record was shown behind its page. */
-const goesOn = ({ claims, stored }: EndedWalk): boolean => mostShown(claims) > stored;
+const isShownBehind = ({ claims, stored }: EndedWalk): boolean => mostShown(claims) > stored;
 
 /** It does not go on because the list has grown: then the next page would have had more. */
 const isCutShort = (pass: EndedWalk, later: Walks): boolean =>
-  goesOn(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
+  isShownBehind(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
 
 function unionProof(passes: Walks, records: number, counted: boolean): Proof {
   return {

@@ -20,6 +20,7 @@ const FARTHEST = 2_000_000_000;
 
 const IGNORES_START =
   'the source answers with the same page whatever `start` is: it cannot be paged';
+
 /** So many pages on, a walk may go round. */
 const LONG_WALK = 16;
 /** So many lengths are tried until one does not fit into a start. */

@@ -18,7 +18,7 @@ import { contradicted, isOfRequest, mayRefuseDepth, orNull } from '../failures.t
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
-import { dayOf, targetOf, textOf, type WalkTarget } from './span.ts';
+import { dayOf, NOT_YET, targetOf, textOf, type WalkTarget } from './span.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
@@ -31,9 +31,6 @@ const LEAST_PAGE = 10;
 
 const UNTOLD =
   'no answer has shown yet how this API says that there is nothing; the day is walked again by itself';
-
-/** So many days from now is a day that is not yet, whatever the clocks say. */
-const NOT_YET = 7;
 
 const OTHER_WORDS = 'Does something on the way answer in place of the API, for this range alone?';
 

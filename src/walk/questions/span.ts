@@ -57,6 +57,9 @@ const BEYOND_DATES = 15 * 3_600;
 
 export const DAY_SECONDS = 86_400;
 
+/** So many days from now is a day that is not yet, whatever the clocks say. */
+export const NOT_YET = 7;
+
 /** Of the seconds of a day one is left after so many halvings. */
 export const MOST_HALVINGS = 18;
 
