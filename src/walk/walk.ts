@@ -138,7 +138,11 @@ export class Walk {
         request,
         (start) => at({ ...this.#observed, records: start + skip }).length,
       );
-      const fetchPage = (asked: PageRequest) => this.#prefetch.fetch(asked);
+      const fetchPage = async (asked: PageRequest) => {
+        const fetched = await this.#prefetch.fetch(asked);
+        if (this.#observed.apart) await this.#asking.refuseMoved(records);
+        return fetched;
+      };
       const asked = await askPage({ ...this.#context, fetchPage }, request, (answer, contract) =>
         storePage(database, window, leaseTtlMs, checkpoint, answer, contract, keepBytes, signal),
       );
@@ -175,12 +179,19 @@ export class Walk {
     return came === 1 ? this.#lastAlone() : this.#page();
   }
 
-  /** The last record came alone, and ends the list where a calibrated total, or nothing behind it, says so; parts are compared. */
-  async #lastAlone(): Promise<ListEnd> {
+  /** The last record came alone: it ends the list, or a page has no room for it and the next one, and the next page begins behind it. */
+  async #lastAlone(): Promise<ListEnd | null> {
     const { records, lastTotal } = this.#observed;
-    const isEnd = lastTotal === records && this.#context.knowledge.learned.calibrated > 0;
-    if (isEnd || this.#walk.role !== 'whole') return 'last';
-    return this.#asking.endsAlone(records);
+    const { knowledge } = this.#context;
+    if (lastTotal === records && knowledge.learned.calibrated > 0) return 'last';
+    // Parts are compared with the whole, which was asked.
+    const isAsked =
+      this.#walk.role === 'whole' || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
+    if (!isAsked || (await this.#asking.endsAlone(records))) return 'last';
+    const told = `record ${records} comes alone, and asked for by itself the next one comes, too`;
+    await knowledge.learn('large_records', true, told);
+    this.#observed = { ...this.#observed, apart: true };
+    return this.#page();
   }
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */

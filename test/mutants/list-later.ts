@@ -912,8 +912,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a total that counts the page ends a list',
     'src/walk/walk.ts',
-    'const isEnd = lastTotal === records && this.#context.knowledge.learned.calibrated > 0;',
-    'const isEnd = lastTotal !== null;',
+    "if (lastTotal === records && knowledge.learned.calibrated > 0) return 'last';",
+    "if (lastTotal !== null) return 'last';",
     ['test/walk/unheard.test.ts'],
   ),
   mutant(

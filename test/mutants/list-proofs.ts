@@ -34,8 +34,22 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that comes alone ends the list, though more comes behind it',
     WALK,
-    "if (isEnd || this.#walk.role !== 'whole') return 'last';",
+    "if (!isAsked || (await this.#asking.endsAlone(records))) return 'last';",
     "if (lastTotal !== -1) return 'last';",
+    ODD,
+  ),
+  mutant(
+    'a half ends with a record beside which no page has room',
+    WALK,
+    "this.#walk.role === 'whole' || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;",
+    "this.#walk.role === 'whole';",
+    ODD,
+  ),
+  mutant(
+    'a page behind a large record is stored though the list has moved',
+    WALK,
+    'if (this.#observed.apart) await this.#asking.refuseMoved(records);',
+    '',
     ODD,
   ),
   mutant(

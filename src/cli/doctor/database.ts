@@ -163,4 +163,5 @@ const FACT_WORDS: Readonly<Record<Fact, string>> = {
   hides_much: 'what holds too much is answered with nothing',
   cut_otherwise:
     'lists are cut by something else than their number (by shard, by hours), so each is compared with its halves',
+  large_records: 'some records are so large that no page has room for the next one',
 };

@@ -17,7 +17,8 @@ export type Fact =
   | 'restless'
   | 'empties'
   | 'hides_much'
-  | 'cut_otherwise';
+  | 'cut_otherwise'
+  | 'large_records';
 
 /** One thing learned. */
 export interface LearnedFact {

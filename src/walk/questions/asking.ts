@@ -88,19 +88,19 @@ export class Asking {
   }
 
   /**
-   * The last record, which came alone, ends the list where nothing comes behind it, or what comes there is its last record or its beginning:
-   * a page may have no room for the bytes of two.
-   * @throws {WalkError} `capped` where something does.
+   * Whether the last record, which came alone, ends the list: nothing comes behind it, or what comes there is its last record or its
+   * beginning.
    */
-  async endsAlone(records: number): Promise<ListEnd> {
+  async endsAlone(records: number): Promise<boolean> {
     const behind = await this.behind(records, true);
-    if (behind === null || behind.came === 0) return 'last';
-    if (behind.beginsWithLast ? await this.showsLast(records) : await this.#beginsAnew(records))
-      return 'last';
-    throw new WalkError(
-      'capped',
-      `record ${records} comes alone, and asked for by itself the next one comes, too`,
-    );
+    if (behind === null || behind.came === 0) return true;
+    return behind.beginsWithLast ? this.showsLast(records) : this.#beginsAnew(records);
+  }
+
+  /** @throws {WalkError} `shifted` where the last of so many records, with which the next page does not begin, is another one by now. */
+  async refuseMoved(records: number): Promise<void> {
+    if (!(await this.ask(records - 1, 1)).beginsWithLast)
+      throw new WalkError('shifted', `record ${records} is another one than it was`);
   }
 
   /**

@@ -133,6 +133,11 @@ export class Knowledge {
     return this.#facts.get('hides_much') === true;
   }
 
+  /** There are records so large that a page has no room for the next one. */
+  get hasLargeRecords(): boolean {
+    return this.#facts.get('large_records') === true;
+  }
+
   /** The largest page length that works, as far as is known, and not more than `wanted`. */
   pageLength(wanted: number): number {
     return Math.min(wanted, this.#number('page_length') ?? wanted);

@@ -28,6 +28,8 @@ export interface WalkObserved {
   /** Digests of the first page, and of the newest one. */
   readonly first?: string | undefined;
   readonly newest?: string | undefined;
+  /** A page has no room for the last record and the one behind it. */
+  readonly apart?: boolean;
 }
 
 /** A walk before its first page. */
@@ -47,13 +49,16 @@ export function withPage(observed: WalkObserved, page: PageObserved): WalkObserv
     lastTotal: page.total ?? observed.lastTotal,
     first: observed.first ?? page.digest,
     newest: page.digest,
+    apart: false,
   };
 }
 
 /**
  * Whether the next page begins with the last record stored, so that a list that moved between two pages is noticed
- * (docs/decisions/0008). A source that gives one record at a time, or pages by number, would never get on so.
+ * (docs/decisions/0008). A source that gives one record at a time, or pages by number, would never get on so; nor where both
+ * records do not fit into one page.
  */
 export function skipOf(observed: WalkObserved): 0 | 1 {
-  return observed.records > 0 && observed.largestPage > 1 && observed.paging === 'offset' ? 1 : 0;
+  const { records, largestPage, paging, apart } = observed;
+  return records > 0 && largestPage > 1 && paging === 'offset' && !apart ? 1 : 0;
 }
