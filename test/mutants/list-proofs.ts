@@ -81,13 +81,6 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
-    'days with the same records are published at once',
-    'src/walk/proof/publishing.ts',
-    'walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0',
-    'true',
-    ['test/walk/overlooked.test.ts'],
-  ),
-  mutant(
     'the records of another day are believed',
     'src/walk/proof/contradictions.ts',
     'if (same === null) return;',

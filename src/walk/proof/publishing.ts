@@ -13,7 +13,7 @@ import {
 } from '../../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { calibrate } from '../questions/questions.ts';
-import { DAY_SECONDS, textOf } from '../questions/span.ts';
+import { textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
@@ -30,17 +30,6 @@ export const asNoted = (
  * @returns null: its pages are not those that were walked, so it proves nothing.
  */
 export async function publish(
-  context: WindowContext,
-  walk: WalkToPublish,
-  proof: Proof,
-): Promise<WindowEnd | null> {
-  const { knowledge } = context;
-  // As long as none is proven with records, one goes first, and the others are held against it.
-  const isFree = () => walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0;
-  return knowledge.firstShown.run(() => publishInTurn(context, walk, proof), isFree);
-}
-
-async function publishInTurn(
   context: WindowContext,
   walk: WalkToPublish,
   proof: Proof,

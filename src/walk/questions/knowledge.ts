@@ -53,8 +53,6 @@ export class Knowledge {
   emptyDays = 0;
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
   readonly firstProof = new OneAtATime();
-  /** The first window that is published with records, so that the others are held against it. */
-  readonly firstShown = new OneAtATime();
   /** Windows that were tried in vain to calibrate totals with. */
   calibrationsTried = 0;
   /** How many records days hold that were believed by that number. */
