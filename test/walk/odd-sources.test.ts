@@ -1036,6 +1036,7 @@ describe('pages that hold so many bytes, and one record at least', () => {
   );
 
   const SPREAD = (one: string) => 2_000 * JSON.parse(one).id;
+  const SPREAD_MORE = (one: string) => 1_000 * JSON.parse(one).id;
   it.each<[string, string, number, (one: string) => number, (n: number) => boolean, number]>([
     ['one of five', 'spread over the day', 40, SPREAD, (n) => n % 5 === 4, 230],
     ['each', 'spread over the day', 40, SPREAD, () => true, 230],
@@ -1063,6 +1064,46 @@ describe('pages that hold so many bytes, and one record at least', () => {
       }
     },
   );
+
+  it.each<[string, Habits, number, readonly number[]]>([
+    [
+      'a range is refused that reaches beyond what it shows, just behind a large record',
+      {
+        before: (_, { start, length }) => {
+          if (start + length > 37) throw new RequestError(400, 'too deep');
+        },
+      },
+      41,
+      [35, 36],
+    ],
+    ['a record is there twice, and pages begin behind large ones', {}, 12, [3, 7, 8]],
+    [
+      'no more than 37 are shown, of which one of five is large, and totals are exact',
+      { arrange: (list) => list.slice(0, 37), clamp: 7 },
+      83,
+      Array.from({ length: 17 }, (_, n) => 5 * n),
+    ],
+  ])('are put together where %s', async (what, habits, count, large) => {
+    const list = Array.from({ length: count }, (_, n) =>
+      record(n + 1, large.includes(n) ? 9_990 : 50),
+    );
+    if (what.includes('twice')) list[10] = list[1] ?? '';
+    const isTold = what.includes('totals');
+    const source: ImaginedSource = new ImaginedSource(
+      { [day]: list },
+      {
+        at: SPREAD_MORE,
+        ...habits,
+        wrap: (page, _total, asked) =>
+          wrap(page).replace('{', isTold ? `{"total":${source.within(asked).length},` : '{'),
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 30 };
+    await runOnce(exporting);
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result).toMatchObject({ state: 'complete', lastError: null });
+    expect(result?.published).toEqual(list.toSorted());
+  });
 
   it('are not joined where the list moves between the large record and the page behind it', async () => {
     const list = Array.from({ length: 8 }, (_, n) =>

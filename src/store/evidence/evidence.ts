@@ -16,7 +16,6 @@ export interface EndedWalk extends Span {
   readonly stored: number;
   readonly pages: number;
   readonly pageLength: number;
-  readonly firstPage: number;
   readonly largestPage: number;
   readonly end: ListEnd | null;
   /** Of its pages, and of the other answers since it began. */
@@ -40,13 +39,12 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
     `select walk.walk_id as "walkId", walk.role, walk.outcome, walk.reason,
             walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
             ${spanColumns('walk')},
-            coalesce(seen.first_page, 0) as "firstPage", coalesce(seen.largest_page, 0) as "largestPage",
+            coalesce(seen.largest_page, 0) as "largestPage",
             walk.proof ->> 'end' as "end", coalesce(seen.claims, '[]') as "pageClaims", walk.claims
        from daywalk.walks as walk
        join daywalk.windows as owner using (window_id)
       cross join lateral (
-        select max(page.records) filter (where page.page_no = 0) as first_page,
-               max(page.records + page.skip) as largest_page,
+        select max(page.records + page.skip) as largest_page,
                jsonb_agg(jsonb_build_object(
                  'start', page.start, 'length', page.length, 'came', page.records + page.skip, 'total', page.total,
                  'relation', page.relation, 'totalMissing', page.total_missing, 'more', page.more) order by page.page_no) as claims

@@ -136,7 +136,7 @@ export async function orderOf(
   // Where it was seen that the order does not hold, two walks may bring the same record twice by chance.
   if (repeated && wholes.some(({ outcome }) => outcome === 'shifted')) return 'disagree';
   const others = endedBeside(newest, wholes).filter(
-    ({ firstPage }) => firstPage !== newest.firstPage,
+    (walk) => boundariesOf(walk) !== boundariesOf(newest),
   );
   if (await agreesWithOne(database, newest, others)) return { repeated, unlinked, agreed: true };
   return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
@@ -152,6 +152,13 @@ export async function lacksWhatWasHeard(
   if (before.every(({ claims }) => leastOf(claims) <= newest.stored)) return false;
   return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
 }
+
+/** Where its pages begin. */
+const boundariesOf = ({ claims, pages }: EndedWalk): string =>
+  claims
+    .slice(0, pages)
+    .map(({ start }) => start)
+    .join();
 
 const endedBeside = ({ walkId }: EndedWalk, wholes: Walks) =>
   wholes.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');

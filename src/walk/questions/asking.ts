@@ -117,8 +117,13 @@ export class Asking {
   /** Whether the list begins anew behind so many records, and shows some far behind them, where none is; then they were asked for at its beginning. */
   async #beginsAnew(records: number): Promise<boolean> {
     const beginning = (await this.#aside(0, 2)).facts.hashes;
-    const isSame = beginning.join() === (await this.#aside(records, 2)).facts.hashes.join();
-    if (!isSame || ((await this.#far(records, 1))?.came ?? 0) === 0) return false;
+    // Two of them may lie deeper than paging goes.
+    const again = await orNull(this.#aside(records, 2), mayRefuseDepth);
+    if (
+      again?.facts.hashes.join() !== beginning.join() ||
+      ((await this.#far(records, 1))?.came ?? 0) === 0
+    )
+      return false;
     this.claims.pop();
     return true;
   }

@@ -235,6 +235,8 @@ async function showsAsMany(context: WindowContext, part: Span, told: number): Pr
   for (let time = 0; time < knowledge.repeats; time += 1) {
     const { came, total } = await question(context, part, 0, knowledge.pageLength(pageLength));
     if (came >= told || total !== told) return true;
+    // A page may have no room for all of them.
+    if (came > 0 && (await question(context, part, came, 1)).came > 0) return true;
   }
   return false;
 }

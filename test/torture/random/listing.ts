@@ -65,9 +65,9 @@ export class Lists {
     // Who lists no more than so many says nothing of the others.
     const listed = Math.min(all.length, deep?.answer === 'empty' ? deep.limit : Infinity);
     const end = Math.min(start + length, listed);
-    const rows = all
-      .slice(start, end)
-      .map((record, index): Row => ({ record, offset: start + index }));
+    const rows = this.#withRoom(all.slice(start, end)).map(
+      (record, index): Row => ({ record, offset: start + index }),
+    );
     const total = this.#total(asked, start, rows.length, all.length);
     const more = start + rows.length < listed;
     const { empties } = this.#nature;
@@ -98,6 +98,13 @@ export class Lists {
         !(down && shard === partial.shard) &&
         (levels === null || (level !== null && level >= levels.from && level <= levels.to)),
     );
+  }
+
+  /** The records up to the first large one, which fills a page by itself. */
+  #withRoom(records: readonly Held[]): readonly Held[] {
+    const { seed, large } = this.#nature;
+    const first = records.findIndex(({ serial }) => mixFraction(seed, serial, 7) < large);
+    return first === -1 ? records : records.slice(0, Math.max(1, first));
   }
 
   #chanceOf(by: 'request' | 'connection' | 'address', asked: Asked, dice: Dice): number {

@@ -57,6 +57,8 @@ export interface Nature {
   readonly totalLimit: number;
   readonly totalSeconds: number;
   readonly maxLength: { readonly limit: number; readonly answer: 'clamp' | 400 | 500 } | null;
+  /** Share of the records that fill a page by themselves, as pages hold so many bytes. */
+  readonly large: number;
   readonly deep: { readonly limit: number; readonly answer: 'empty' | 400 | 500 } | null;
   readonly newestFirst: boolean;
   /** Records of one stretch of time trade places in this share of the answers. */
@@ -146,7 +148,7 @@ export function natureOf(seed: number): Nature {
   const rounding = pick<Rounding>('floor', 'nearest', 'out', 'in', 'day');
   const changing = has('moving');
   const ids = often(0.4);
-  return {
+  const nature: Omit<Nature, 'large'> = {
     seed,
     class: kind,
     envelope,
@@ -212,4 +214,9 @@ export function natureOf(seed: number): Nature {
     kills: often(0.3) ? from(1, 3) : 0,
     connectionCut: often(0.2),
   };
+  // Drawn last, so that seeds from before mean the servers that they meant. Pages by number would lose what has no room in them, and of
+  // an order by chance, or of two replicas, nobody could put such pages together.
+  const isSteady = ['quiet', 'round', 'moving'].includes(kind);
+  const large = isSteady && often(0.15) ? pick(0.02, 0.05, 0.2) : 0;
+  return { ...nature, large };
 }
