@@ -81,13 +81,8 @@ export function checkTogether(reading: Reading): void {
     if (raws.has(key) && !raws.has(other))
       reading.wrong(key, `${SETTINGS[other].name} is not set; set both or none`);
   if (!raws.has('tierUrl')) return;
-  const isBucket = String(values.get('tierUrl')).startsWith('s3://');
-  for (const [key, name] of [
-    ['tierKey', 'tier.key_file, or DAYWALK_TIER_KEY in the environment'],
-    ['tierSecret', 'tier.secret_file, or DAYWALK_TIER_SECRET in the environment'],
-  ] as const)
-    if (isBucket && !raws.has(key))
-      reading.wrong('tierUrl', `a bucket needs its keys: set ${name}`);
+  if (String(values.get('tierUrl')).startsWith('s3://'))
+    for (const key of ['tierKey', 'tierSecret'] as const) checkSet(reading, key);
   checkEncrypted(reading, 'tierEndpoint', 'tierAllowHttp', 'events');
 }
 
@@ -111,26 +106,24 @@ export type Need = 'api' | 'database';
 
 /** Checks that nothing is missing which the verb needs. */
 export function checkNeeded(reading: Reading, needs: readonly Need[]): void {
-  const { raws, values } = reading;
-  const isMissing = (...keys: readonly SettingKey[]) => !keys.some((key) => raws.has(key));
-  if (
-    needs.includes('database') &&
-    isMissing('databaseUrl', 'databaseUrlFile') &&
-    values.get('embedded') !== true
-  )
-    reading.wrong(
+  if (needs.includes('database') && reading.values.get('embedded') !== true)
+    checkSet(
+      reading,
       'databaseUrl',
-      'is not set; give DATABASE_URL or DATABASE_URL_FILE in the environment, or database.url_file in daywalk.yaml; or use an embedded Postgres: --embedded, or database.embedded: yes in daywalk.yaml (`daywalk init --embedded` or `daywalk run --embedded` makes one)',
+      '; or use an embedded Postgres: --embedded, or database.embedded: yes in daywalk.yaml (`daywalk init --embedded` or `daywalk run --embedded` makes one)',
     );
-  if (!needs.includes('api')) return;
-  if (isMissing('apiUrl'))
-    reading.wrong(
-      'apiUrl',
-      'is not set; give --api-url, or DAYWALK_API_URL in the environment, or api.url in daywalk.yaml',
-    );
-  if (isMissing('apiKey', 'apiKeyFile'))
-    reading.wrong(
-      'apiKey',
-      'is not set; give DAYWALK_API_KEY or DAYWALK_API_KEY_FILE in the environment, or api.key_file in daywalk.yaml',
-    );
+  if (needs.includes('api'))
+    for (const key of ['apiUrl', 'apiKey'] as const) checkSet(reading, key);
+}
+
+/** Checks that there is a value, or a file that should hold it; `otherwise` tells what would do without. */
+function checkSet(reading: Reading, key: SettingKey, otherwise = ''): void {
+  const file = new Map<SettingKey, SettingKey>(SECRET_FILES).get(key) ?? key;
+  if (reading.raws.has(key) || reading.raws.has(file)) return;
+  const { name, flag, env } = SETTINGS[key];
+  const places =
+    file === key
+      ? `${flag}, or ${env[0]} in the environment, or ${name}`
+      : `${env[0]} or ${SETTINGS[file].env[0]} in the environment, or ${SETTINGS[file].name}`;
+  reading.wrong(key, `is not set; give ${places} in daywalk.yaml${otherwise}`);
 }

@@ -29,10 +29,8 @@ describe('where days move to', () => {
 
 test('a bucket needs its keys, a folder none', () => {
   expect(problemsOf(() => loadYaml(bucket()))).toEqual([
-    expect.stringContaining('a bucket needs its keys: set tier.key_file, or DAYWALK_TIER_KEY'),
-    expect.stringContaining(
-      'a bucket needs its keys: set tier.secret_file, or DAYWALK_TIER_SECRET',
-    ),
+    'tier.key: is not set; give DAYWALK_TIER_KEY or DAYWALK_TIER_KEY_FILE in the environment, or tier.key_file in daywalk.yaml',
+    'tier.secret: is not set; give DAYWALK_TIER_SECRET or DAYWALK_TIER_SECRET_FILE in the environment, or tier.secret_file in daywalk.yaml',
   ]);
   expect(loadYaml('tier: { url: /archive }').tierKey).toBeUndefined();
   const files = {
