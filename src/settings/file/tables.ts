@@ -22,7 +22,7 @@ const TABLE_KEYS = [...Object.keys(TABLE_FIELDS), 'columns'];
 export const COLUMN_FIELDS: Fields<Column> = {
   path: field(
     'path',
-    { kind: 'jsonPath', none: false },
+    { kind: 'jsonPath' },
     'Where in the record the value stands. Default: as the column is called.',
   ),
   type: field('type', choice(...COLUMN_TYPES), 'Default: text.'),

@@ -28,12 +28,13 @@ export type Kind =
         | 'retention'
         /** `address:port`, or `off`, which is null: nowhere. */
         | 'listen'
-        | 'apiKey';
+        | 'apiKey'
+        | 'jsonPath'
+        /** A path, or `none`, which is null: there is no total that can be trusted. */
+        | 'totalPath';
     }
   /** It may hold a password or a token, so its value is a secret. */
-  | { readonly kind: 'secretUrl'; readonly of: 'database' | 'proxy' | 'hook' }
-  /** `none`: the path of a total, which may be the word `none`, which is null: there is none that can be trusted. */
-  | { readonly kind: 'jsonPath'; readonly none: boolean };
+  | { readonly kind: 'secretUrl'; readonly of: 'database' | 'proxy' | 'hook' };
 
 /** The headings under which help and docs/settings.md list the settings. */
 export type Group =
@@ -144,6 +145,7 @@ const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
   boolean: 'yes|no',
   timezone: 'zone',
   jsonPath: 'keys',
+  totalPath: 'keys',
 };
 
 const placeholderOf = (kind: Kind): string =>

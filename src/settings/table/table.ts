@@ -104,21 +104,21 @@ export const SETTINGS = {
     description: 'Names of the streams to export, with commas between them; the file defines them.',
     unset: 'every stream that the file defines; without any, `events` and `smart-event`',
   }),
-  recordsPath: streams('records_path', { kind: 'jsonPath', none: false }, null, {
+  recordsPath: streams('records_path', { kind: 'jsonPath' }, null, {
     description:
       'Where the record list is in a page: keys with dots between them, `$` for the page itself.',
     unset: 'found on the first page',
   }),
-  totalPath: streams('total_path', { kind: 'jsonPath', none: true }, null, {
+  totalPath: streams('total_path', { kind: 'totalPath' }, null, {
     description: 'Where the total is in a page; `none` if there is none that can be trusted.',
     unset: 'found on the first page',
   }),
-  idPath: streams('id_path', { kind: 'jsonPath', none: false }, null, {
+  idPath: streams('id_path', { kind: 'jsonPath' }, null, {
     description:
       'Where in a record that stands which identifies it, so that a changed record is shown once, its newest version first; never learned, because a wrong one hides records.',
     unset: 'a record is its content; `init` suggests a field',
   }),
-  timePath: streams('time_path', { kind: 'jsonPath', none: false }, null, {
+  timePath: streams('time_path', { kind: 'jsonPath' }, null, {
     description:
       'Where in a record the time of the event stands: it becomes the column `at` of the views. ISO 8601 and numbers since 1970 are understood; a stream may say another `time_format`.',
     unset: 'the views have no time; `init` suggests a field',

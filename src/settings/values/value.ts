@@ -55,10 +55,8 @@ const SPELLINGS = {
   names: { read: parseNames, write: (names: readonly string[]) => names.join(', ') },
   fields: { read: parseFields, write: formatFields },
   url: { read: parseApiUrl },
-  jsonPath: {
-    read: (word, { none }) => (none ? parseTotalPath(word) : parseJsonPath(word)),
-    write: formatJsonPath,
-  },
+  jsonPath: { read: parseJsonPath, write: formatJsonPath },
+  totalPath: { read: parseTotalPath, write: formatJsonPath },
   timeFormat: { read: parseTimeFormat, write: ({ text }: TimeFormat) => text },
   retention: {
     read: parseRetention,
@@ -76,9 +74,7 @@ export type Value = Read<Kind>;
 /** The type of a value of kind `K`. */
 export type ValueOf<K extends Kind> = K extends { kind: 'choice'; choices: readonly (infer C)[] }
   ? C
-  : K extends { kind: 'jsonPath'; none: false }
-    ? readonly string[]
-    : Read<K>;
+  : Read<K>;
 
 /** One value for every row of the table; undefined only where the row has no default. */
 export type SettingValues = {
