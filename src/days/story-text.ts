@@ -88,7 +88,7 @@ function depthOf(story: DayStory, window: WindowStory): number {
 }
 
 /** A window in words. */
-export function windowName(window: Span & Pick<WindowStory, 'kind'>): string {
+function windowName(window: Span & Pick<WindowStory, 'kind'>): string {
   const { kind, from, to, levelFrom, levelTo } = window;
   const levels =
     levelFrom === null && levelTo === null

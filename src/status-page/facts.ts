@@ -20,7 +20,7 @@ interface FactsParts {
 /** A way to a database. @throws as long as there is none. */
 type Way = () => Database;
 
-/** Those that found nothing new are folded. */
+/** Those that found nothing new are not shown. */
 const RUNS_READ = 200;
 /** What was read is shown for so long: a little less than the pages take to ask again. */
 const KEPT_MS = 2_000;

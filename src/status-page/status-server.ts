@@ -5,7 +5,6 @@ import { type Answer, json, words } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import { readStreamDays } from '../days/covered-days.ts';
 import type { Expectation } from '../days/health.ts';
-import { readDayPages } from '../days/page-rows.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
 import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
@@ -15,14 +14,14 @@ import { Wrong } from '../settings/problems.ts';
 import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import { dayOf } from '../settings/values/time.ts';
 import type { LimiterState } from '../source/limiter.ts';
-import { Database, readTogether } from '../store/database.ts';
+import { Database } from '../store/database.ts';
 import type { Activity } from './activity.ts';
 import { isOurHost } from './allowed-hosts.ts';
 import { type Facts, openFacts, type Standing } from './facts.ts';
 import { healthAnswer, refusedSentence, unknownHealth, withNotInStep } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
-import { dayPage, PAGES_SHOWN } from './pages/day-page.ts';
+import { dayPage } from './pages/day-page.ts';
 import { monthPage } from './pages/month-page.ts';
 import { ICON } from './pages/page-frame.ts';
 import { SCRIPT } from './pages/script.ts';
@@ -173,11 +172,8 @@ export class StatusServer {
     const { streams, version, expectation } = this.#parts;
     const [, kind, stream = '', text = ''] = BELOW.exec(path) ?? [];
     if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`)) return null;
-    const readDay = async (database: Database) => {
-      const story = readDayStory(database, stream, text);
-      const pages = readDayPages(database, stream, text, PAGES_SHOWN);
-      return page(dayPage({ version, ...(await readTogether({ story, pages })) }));
-    };
+    const readDay = async (database: Database) =>
+      page(dayPage(await readDayStory(database, stream, text), version));
     const readMonth = async (database: Database) => {
       const range = { from: `${text}-01`, to: lastDayOf(text) };
       const [days] = await readStreamDays(database, {

@@ -117,33 +117,18 @@ describe('the pages', () => {
     expect(body).toContain('<td>backfill 2026-03-01 to 2026-03-03</td>');
     expect(body).not.toMatch(/<style|style=|<script>|onclick|javascript:/i);
   });
-  it('tell a day: proof, pages, and the commands', async () => {
+  it('tell a day: proof, and the commands', async () => {
     const { status, body } = await get('/day/events/2026-03-02');
     expect(status).toBe(200);
     expect(body).toContain('events, 2 March 2026: complete');
     expect(body).toContain('Proof by ');
     expect(body).toContain('daywalk why 2026-03-02 --stream events');
-    const [page] = await exported.server.query<{ sha: string }>(
-      // Walks of its midnight have pages, too.
-      `select encode(p.sha256, 'hex') as sha from daywalk.pages p join daywalk.walks k on k.walk_id = p.walk_id and k.shown <> 'no'
-        where p.day = '2026-03-02' and p.page_no = 0 limit 1`,
-    );
-    expect(body).toContain(page?.sha);
-    // The table names walks as the story above it does, not by their ids.
-    const walks = [...body.matchAll(/<td>Day, 00:00:00 to 23:59:59<\/td><td class="n">(\d+)</g)];
-    expect(walks.length).toBeGreaterThan(0);
-    for (const [, number] of walks) expect(body).toContain(`Walk ${number}:`);
-    expect(body).toContain('daywalk verify --deep --from 2026-03-02');
   });
   it('tell a month, and a day of which nothing is known', async () => {
     expect(
       (await get('/month/events/2026-03')).body.match(/href="\.\.\/\.\.\/day\/events\//g)?.length,
     ).toBe(3);
-    const { body } = await get('/day/events/2020-01-01');
-    expect(body).toContain('not walked yet');
-    expect(body).not.toContain('daywalk verify');
-    const today = new Date().toISOString().slice(0, 10);
-    expect((await get(`/day/events/${today}`)).body).not.toContain('daywalk verify');
+    expect((await get('/day/events/2020-01-01')).body).toContain('not walked yet');
   });
   it('tell that a run was stopped, which is no error', async () => {
     const database = await createTestDatabase();

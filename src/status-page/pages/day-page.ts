@@ -1,30 +1,18 @@
-/** The page of a day: its state, the commands, its windows with their walks, proof and errors, and its pages. */
+/** The page of a day: its state, the commands, its windows with their walks, proof and errors. */
 
 import { acceptHint } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
-import type { DayPage } from '../../days/page-rows.ts';
 import type { DayStory } from '../../days/story-rows.ts';
-import { dayWords, describeStory, mendingCommand, windowName } from '../../days/story-text.ts';
+import { dayWords, describeStory, mendingCommand } from '../../days/story-text.ts';
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
-import { counted, formatBytes, formatCount } from '../../text.ts';
-import { type Html, html, table } from '../html.ts';
+import { formatBytes, formatCount } from '../../text.ts';
+import { type Html, html } from '../html.ts';
 import { layout } from './page-frame.ts';
 import { minute } from './wording.ts';
 
-/** All that the page shows. */
-export interface DayPageParts {
-  readonly version: string;
-  readonly story: DayStory;
-  /** Its first pages. */
-  readonly pages: readonly DayPage[];
-}
-
-/** So many pages of a day are listed. */
-export const PAGES_SHOWN = 500;
-
 /** The page. */
-export function dayPage({ version, story, pages }: DayPageParts): Html {
+export function dayPage(story: DayStory, version: string): Html {
   const { stream, day } = story;
   return layout({
     title: `${stream} ${day} · daywalk`,
@@ -36,8 +24,7 @@ export function dayPage({ version, story, pages }: DayPageParts): Html {
 ${figures(story)}
 </section>
 ${commands(story)}
-<section aria-labelledby="story"><h2 id="story">Windows and walks</h2><ul class="story">${storyLines(story)}</ul></section>
-${pagesPart(story, pages)}`,
+<section aria-labelledby="story"><h2 id="story">Windows and walks</h2><ul class="story">${storyLines(story)}</ul></section>`,
   });
 }
 
@@ -72,17 +59,11 @@ function commands(story: DayStory): Html {
   const mending = mendingCommand(story);
   const lines = [['The same on a terminal', `daywalk why ${day} --stream ${stream}`]];
   if (mending !== null) lines.unshift([acceptHint(story.lastError) ?? 'Walk it now', mending]);
-  const comparing = `daywalk verify --deep --from ${day} --to ${day} --stream ${stream}`;
-  if (isComparable(story)) lines.push(['Compare it with the source, page by page', comparing]);
   return html`<section aria-labelledby="commands"><h2 id="commands">Commands</h2><dl class="commands">${lines.map(
     ([what, command]) =>
       html`<div><dt>${what}</dt><dd><pre class="command" tabindex="0"><code>${command}</code></pre></dd></div>`,
   )}</dl></section>`;
 }
-
-/** Of other days `verify` has nothing to compare. */
-const isComparable = ({ closed, pruning, windows }: DayStory): boolean =>
-  closed && pruning === null && windows.some(({ state }) => state === 'complete');
 
 /** The lines of `daywalk why`; how deep one stands is its indentation there. The first and last are said elsewhere. */
 function storyLines(story: DayStory): Html[] {
@@ -94,18 +75,4 @@ function storyLines(story: DayStory): Html[] {
       const window = /^ *(?:Day|Part|Cut)\b/.test(line) ? 'window ' : '';
       return html`<li class="${window}d${depth}">${line.trim()}</li>`;
     });
-}
-
-function pagesPart({ pages: all }: DayStory, pages: readonly DayPage[]): Html {
-  if (pages.length === 0) return html``;
-  return html`<section aria-labelledby="pages"><h2 id="pages">Pages</h2>
-${pages.length < all && html`<p class="quiet">The first ${formatCount(pages.length)} of ${counted(all, 'page')}.</p>`}
-${table('pages', COLUMNS, pages.map(pageRow))}</section>`;
-}
-
-const COLUMNS =
-  'Window,#Walk,#Page,#Start,#Asked for,#Records,#Bytes,Fetched (UTC),#Took,SHA-256'.split(',');
-
-function pageRow(page: DayPage): Html {
-  return html`<tr><td>${windowName(page)}</td><td class="n">${page.number}</td><td class="n">${page.pageNo}</td><td class="n">${formatCount(page.start)}</td><td class="n">${formatCount(page.length)}</td><td class="n">${formatCount(page.records)}</td><td class="n">${formatCount(page.byteCount)}</td><td>${minute(page.fetchedAt)}</td><td class="n">${formatCount(page.durationMs)} ms</td><td><code title="${page.sha256}">${page.sha256.slice(0, 12)}…</code>${page.changed && ' changed copy'}</td></tr>`;
 }

@@ -8,12 +8,10 @@ export interface PageParts {
   readonly root: string;
   readonly version: string;
   readonly body: Shown;
-  /** Seconds after which a browser without JavaScript asks again; null: never. */
-  readonly again?: number | null;
 }
 
 /** A whole document. */
-export function layout({ title, root, version, body, again = null }: PageParts): Html {
+export function layout({ title, root, version, body }: PageParts): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -24,7 +22,6 @@ export function layout({ title, root, version, body, again = null }: PageParts):
 <meta name="robots" content="noindex">
 <link rel="icon" href="${root}icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${root}page.css">
-${again !== null && html`<noscript><meta http-equiv="refresh" content="${again}"></noscript>`}
 <script src="${root}page.js" defer></script>
 </head>
 <body>

@@ -1,4 +1,4 @@
-/** The script of the pages, which work without it: keeps what runs now fresh, copies commands, moves in the calendar by arrow keys. */
+/** The script of the pages, which work without it: keeps what runs now fresh, and copies commands. */
 export const SCRIPT = `'use strict';
 (() => {
   const EVERY_MS = 5000;
@@ -38,24 +38,6 @@ export const SCRIPT = `'use strict';
       command.append(button);
     }
   }
-
-  const STEPS = { ArrowLeft: [-12, 0], ArrowRight: [12, 0], ArrowUp: [0, -12], ArrowDown: [0, 12] };
-  document.addEventListener('keydown', (event) => {
-    const step = STEPS[event.key];
-    const link = document.activeElement;
-    const calendar = link && link.closest && link.closest('svg.calendar');
-    if (!step || !calendar) return;
-    const shape = link.querySelector('use, text');
-    const isCell = shape.localName === 'use';
-    const x = isCell ? Number(shape.getAttribute('x')) + step[0] : step[0] > 0 ? 32 : 0;
-    const y = Number(shape.getAttribute('y')) + step[1] - (isCell ? 0 : 9);
-    const next = x < 32
-      ? calendar.querySelector('text.month[y="' + (y + 9) + '"]')
-      : calendar.querySelector('use[x="' + x + '"][y="' + y + '"]');
-    if (!next) return;
-    event.preventDefault();
-    next.parentNode.focus();
-  });
 
   addButtons(document);
   if (live()) setInterval(refresh, EVERY_MS);

@@ -28,8 +28,6 @@ export interface StatusPage {
   readonly timeZone: string;
 }
 
-/** A browser without JavaScript asks again after so many seconds while something runs. */
-const AGAIN_S = 60;
 const RUN_LINES = 12;
 const HOUR_MS = 3_600_000;
 
@@ -41,7 +39,6 @@ export function statusPage(parts: StatusPage): Html {
     title: `${TITLES[standing.health.level]} · daywalk`,
     root: '',
     version,
-    again: standing.running.length > 0 ? AGAIN_S : null,
     body: html`${SHAPES}
 ${livePart(parts)}
 <section aria-labelledby="coverage"><h2 id="coverage">Coverage</h2>
@@ -127,38 +124,21 @@ function lateRow({ stream, late, days, within, longestHours }: Lateness): Html {
   return html`<tr><th scope="row">${stream}</th><td class="n">${formatCount(late)}</td><td class="n">${formatCount(days)}</td>${within.map((count) => html`<td class="n">${formatCount(count)}</td>`)}<td class="n">${formatDuration(longestHours * HOUR_MS)}</td></tr>`;
 }
 
+/** The newest runs, without those that found everything as it was. */
 function runsPart(runs: readonly RunRow[], at: number): Html {
-  if (runs.length === 0) return html``;
-  const shown = foldedRuns(runs).slice(0, RUN_LINES);
-  const rows = shown.map((own) => runRows(own, at));
+  const shown = runs.filter((run) => !isIdle(run)).slice(0, RUN_LINES);
+  if (shown.length === 0) return html``;
+  const rows = shown.map((run) => runRow(run, at));
   return html`<section aria-labelledby="runs"><h2 id="runs">Runs</h2>
+<p class="quiet">Runs that found nothing new are left out.</p>
 ${table('runs', RUN_COLUMNS, rows)}</section>`;
-}
-
-const RUN_COLUMNS =
-  'Began (UTC),Trigger,#Took,Ended,#Windows,#Unchanged,#Failed,#Records,#Received'.split(',');
-
-/** Runs of one kind that found everything as it was stand in one line. */
-function foldedRuns(runs: readonly RunRow[]): RunRow[][] {
-  const folded: RunRow[][] = [];
-  for (const run of runs) {
-    const last = folded.at(-1);
-    if (last?.[0] !== undefined && isIdle(run) && isIdle(last[0])) last.push(run);
-    else folded.push([run]);
-  }
-  return folded;
 }
 
 const isIdle = ({ outcome, windowsComplete, windowsFailed }: RunRow): boolean =>
   outcome === 'done' && windowsComplete === 0 && windowsFailed === 0;
 
-function runRows(runs: readonly RunRow[], at: number): Html {
-  const [newest] = runs;
-  const oldest = runs.at(-1);
-  if (newest === undefined || oldest === undefined) return html``;
-  if (runs.length === 1) return runRow(newest, at);
-  return html`<tr class="idle"><td>${minute(oldest.startedAt)}</td><td colspan="8">${counted(runs.length, 'run')} up to ${minute(newest.startedAt)} found nothing new</td></tr>`;
-}
+const RUN_COLUMNS =
+  'Began (UTC),Trigger,#Took,Ended,#Windows,#Unchanged,#Failed,#Records,#Received'.split(',');
 
 function runRow(run: RunRow, at: number): Html {
   const range = run.fromDay === null ? '' : ` ${run.fromDay} to ${run.toDay}`;
@@ -173,7 +153,6 @@ export function awayPage(version: string, root: string, why: string, doing: Doin
     title: 'The database is away · daywalk',
     root,
     version,
-    again: 15,
     body: html`<div id="live"><section class="health late" aria-labelledby="health"><h1 id="health">The database is away, so there is nothing to show.</h1>
 <p>${oneLine(why)}</p>
 <p class="quiet">The worker has been running since ${minute(new Date(doing.startedAt))} UTC and goes on by itself when the database is back; nothing that was stored is lost.</p></section></div>`,

@@ -82,7 +82,7 @@ thead th { color: var(--quiet); font-size: .85rem; }
 .n { text-align: right; }
 td.wrong { color: var(--bad); font-weight: 600; } td details { font-weight: 400; color: var(--ink); white-space: normal; max-width: 40ch; overflow-wrap: anywhere; }
 tr.note td { white-space: normal; max-width: 20rem; overflow-wrap: anywhere; padding-top: 0; color: var(--quiet); } tr.noted > * { border-bottom: 0; }
-tr.idle td { color: var(--quiet); } tfoot td, tfoot th { font-weight: 600; border-bottom: 0; }
+tfoot td, tfoot th { font-weight: 600; border-bottom: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 .ways { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin-bottom: 1rem; font-size: .9rem; }
 .commands { margin: .3rem 0 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; } .commands dt { font-size: .9rem; color: var(--quiet); } .commands dd { margin: 0; }
