@@ -7,7 +7,6 @@ import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
 import { writeDuration } from '../settings/values/quantity.ts';
-import { didYouMean } from '../settings/values/spelling.ts';
 import { dayOf, EARLIEST } from '../settings/values/time.ts';
 import { DAYS_TAKEN } from './verb.ts';
 
@@ -76,7 +75,7 @@ function readDays(
 ): DayRange {
   const today = dayAt(now, timezone);
   const lastClosed = lastClosedDay(now, timezone, settle);
-  const span = spanOf(text.trim().toLowerCase(), place, today);
+  const span = spanOf(text, today);
   if (span instanceof Wrong) throw new SettingsError(`${place}: ${span.about(text)}`);
   const { from, to } = span;
   const newest = latest === 'closed' ? lastClosed : today;
@@ -84,33 +83,22 @@ function readDays(
   const why =
     from > today
       ? 'is in the future'
-      : from === today
-        ? 'is not over yet'
-        : `is not closed yet, which it is ${writeDuration(settle)} after its end (settle)`;
+      : `is not closed yet, which it is ${writeDuration(settle)} after its end (settle)`;
   const last = latest === 'closed' ? `the newest closed day is ${lastClosed}` : `today is ${today}`;
   throw new SettingsError(`${place}: ${from} ${why}; ${last}`);
 }
 
-function spanOf(word: string, place: string, today: Day): DayRange | Wrong {
-  const near = { today: 0, yesterday: -1, tomorrow: 1 }[word];
-  if (near !== undefined) return single(addDays(today, near));
-  const [, count, unit] = /^(\d{1,5})([dw])$/.exec(word) ?? [];
-  if (count !== undefined) {
-    const day = addDays(today, -Number(count) * (unit === 'w' ? 7 : 1));
-    return day < EARLIEST ? new Wrong(`is before ${EARLIEST}`) : single(day);
-  }
-  if (/^\d{4}-\d{2}$/.test(word)) {
+/** `text` as a date, a month, or a word for a day near today. */
+function spanOf(text: string, today: Day): DayRange | Wrong {
+  const word = text.trim().toLowerCase();
+  const ago = { today: 0, yesterday: 1 }[word] ?? /^(\d{1,5})d$/.exec(word)?.[1];
+  const isMonth = /^\d{4}-\d{2}$/.test(word);
+  if (ago === undefined && !isMonth && !/^\d{4}-\d{2}-\d{2}$/.test(word))
+    return new Wrong(`is no day; write ${DAYS_TAKEN}`);
+  if (isMonth) {
     const from = dayOf(`${word}-01`);
-    if (from instanceof Wrong) return new Wrong('is not a month of the calendar');
-    return { from, to: lastDayOf(word) };
+    return from instanceof Wrong ? from : { from, to: lastDayOf(word) };
   }
-  if (/^\d{4}-\d{2}-\d{2}$/.test(word)) {
-    const day = dayOf(word);
-    return day instanceof Wrong ? day : single(day);
-  }
-  const meant = didYouMean(word, ['today', 'yesterday']);
-  const taken = place === 'the day' ? DAYS_TAKEN.replace(' 2026-10,', '') : DAYS_TAKEN;
-  return new Wrong(`is no day${meant === '' ? `; write ${taken}` : meant}`);
+  const day = dayOf(ago === undefined ? word : addDays(today, -Number(ago)));
+  return day instanceof Wrong ? day : { from: day, to: day };
 }
-
-const single = (day: Day) => ({ from: day, to: day });

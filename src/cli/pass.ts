@@ -171,8 +171,7 @@ export async function watched(
     );
   } catch (error) {
     if (events === true) printEvent('error', errorFields(error));
-    if (error instanceof DaywalkError)
-      error.addHint(...describeUnfinished(progress.state, commandAgain()));
+    if (error instanceof DaywalkError) error.addHint(...describeUnfinished(progress.state));
     throw error;
   }
   await forgetRefusal(session, report);
@@ -191,18 +190,6 @@ function errorFields(error: unknown): object {
   const hint = (error instanceof DaywalkError ? error.hint : undefined) ?? null;
   return { exitCode: exitCodeOf(error), message, hint };
 }
-
-/** The command as it was typed; windows that were asked for again are so still. */
-const commandAgain = (): string =>
-  `daywalk ${process.argv
-    .slice(2)
-    .map(quoted)
-    .join(' ')
-    .replace(/ --only[ =]all\b/, '')}`;
-
-/** As a shell takes it. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Whether someone watches how it goes. */
 const isWatched = (): boolean => process.stderr.isTTY === true && readEnvironment().TERM !== 'dumb';

@@ -1,8 +1,7 @@
 /** The command line: verbs, their options and help, made from the tables of verbs and settings. */
-import { Command, type CommanderError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
-import { didYouMean } from '../settings/values/spelling.ts';
 import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -20,38 +19,15 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .version(version(), '-v, --version', 'the version')
     // It may stand before the verb, too.
     .option('--config <file>', SETTINGS.config.description)
-    .exitOverride((error) => endWith(error, 'options stand behind the verb: daywalk status --json'))
+    .exitOverride()
     .configureHelp({ sortSubcommands: false })
-    .showHelpAfterError('(daywalk --help tells more)')
+    .helpCommand('help [verb]', 'the help of a verb')
+    .showHelpAfterError(
+      '(options stand behind the verb: daywalk status --json; daywalk --help tells more)',
+    )
     .addHelpText('after', AFTER_HELP);
   for (const row of VERBS) addVerb(program, row, signal, onEnd);
-  addHelp(program);
   return program;
-}
-
-/** `daywalk help VERB`: a verb that there is not is an error. */
-function addHelp(program: Command): void {
-  program.helpCommand(false);
-  const command = program.command('help').argument('[verb]').description('the help of a verb');
-  command.exitOverride().action((name?: string) => {
-    const found =
-      name === undefined ? program : program.commands.find((verb) => verb.name() === name);
-    if (found !== undefined) return found.help();
-    const names = VERBS.map((row) => row.name);
-    throw new SettingsError(
-      `there is no verb ${JSON.stringify(name)}${didYouMean(name ?? '', names)}`,
-      {
-        hint: `The verbs are ${names.join(', ')}.`,
-      },
-    );
-  });
-}
-
-/** Ends as commander would; a mistake gets a word on how it is done. */
-function endWith(error: CommanderError, word: string | undefined): never {
-  if (error.exitCode !== 0 && word !== undefined && error.code !== 'commander.unknownCommand')
-    process.stderr.write(`  ${word}\n`);
-  throw error;
 }
 
 function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnEnd): void {
@@ -59,8 +35,10 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
   const command = program
     .command(name)
     .description(does)
-    .exitOverride((error) => endWith(error, example && `for example: daywalk ${example}`))
-    .showHelpAfterError(`(daywalk ${name} --help tells more)`);
+    .exitOverride()
+    .showHelpAfterError(
+      `(${example === undefined ? '' : `for example: daywalk ${example}; `}daywalk ${name} --help tells more)`,
+    );
   if (argument !== undefined) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   addSettings(command, row);

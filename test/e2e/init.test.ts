@@ -31,7 +31,7 @@ test('init writes what was given, has it examined, and a run with nothing but th
   JSON.parse(await readFile(join(folder, 'daywalk.schema.json'), 'utf8'));
 
   const config = await runProgram(['config'], { folder, environment: secrets });
-  expect(config.stdout).toMatch(/^since +2026-03-01 +.*daywalk\.yaml/m);
+  expect(config.stdout).toMatch(/^since +.*daywalk\.yaml\S* +2026-03-01$/m);
 
   await writeFile(join(folder, 'daywalk.yaml'), '# mine\n');
   const again = await runProgram(['init'], { folder, environment: secrets });

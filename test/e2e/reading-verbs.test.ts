@@ -156,10 +156,10 @@ describe('config', () => {
       },
     });
     expect(shown).toMatchObject({ code: 0 });
-    expect(shown.stdout).toMatch(/^page_length +30 +flag --page-length$/m);
-    expect(shown.stdout).toMatch(/^concurrency +7 +environment DAYWALK_CONCURRENCY$/m);
-    expect(shown.stdout).toMatch(/^settle +2h +.*daywalk\.yaml/m);
-    expect(shown.stdout).toMatch(/^timezone +UTC +default$/m);
+    expect(shown.stdout).toMatch(/^page_length +flag --page-length +30$/m);
+    expect(shown.stdout).toMatch(/^concurrency +environment DAYWALK_CONCURRENCY +7$/m);
+    expect(shown.stdout).toMatch(/^settle +daywalk\.yaml\S* +2h$/m);
+    expect(shown.stdout).toMatch(/^timezone +default +UTC$/m);
   });
 });
 

@@ -13,6 +13,6 @@ export async function expectSlipTold(verb: string): Promise<void> {
   });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toBe(
-    'daywalk: flag --from: "yesteday" is no day; did you mean yesterday?\n',
+    'daywalk: flag --from: "yesteday" is no day; write 2026-10-31, 2026-10, yesterday or 7d (days ago)\n',
   );
 }

@@ -23,7 +23,7 @@ test.each(WITHOUT.map((args) => [args.join(' '), args] as const))(
 test('config needs no database', async () => {
   const ended = await runProgram(['config'], { environment: API });
   expect(ended).toMatchObject({ code: 0 });
-  expect(ended.stdout).toMatch(/^database\.url +\(not set\)/m);
+  expect(ended.stdout).toMatch(/^database\.url +default +\(not set\)$/m);
 });
 
 test('what init wrote tells a new shell where the database is, and the URL stands where only its owner reads', async () => {

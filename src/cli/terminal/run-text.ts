@@ -57,15 +57,12 @@ const dayOf = ({ from }: Pick<WindowFailed, 'from'>): string => from.slice(0, 10
 const isMidnight = ({ from, to }: WindowFailed): boolean => dayOf({ from }) !== to.slice(0, 10);
 
 /** What a run that did not come to its end has stored, and how to go on. */
-export function describeUnfinished(
-  { windows, done, records }: ProgressState,
-  command: string,
-): string[] {
+export function describeUnfinished({ windows, done, records }: ProgressState): string[] {
   return [
     windows === 0
       ? 'Nothing was stored in this run.'
       : `Stored in this run: ${formatCount(done)} of ${counted(windows, 'window')}, ${counted(records, 'record')} received. They are not fetched again.`,
-    `To go on: ${command}`,
+    'To go on: the same command (without --only all, which would walk those again, too).',
   ];
 }
 
