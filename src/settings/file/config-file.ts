@@ -12,11 +12,7 @@ const NAME = 'daywalk.yaml';
 const LONGEST = 128 * 1024;
 
 /** What is no row of the table, and has readers of its own. */
-const PARTS = {
-  streams: 'a name, then resource: and filters: below it',
-  tables: 'a name, then stream: and columns: below it',
-};
-type PartName = keyof typeof PARTS;
+type PartName = 'streams' | 'tables';
 
 /** What the file says besides the settings that are read into `reading`. */
 export interface ConfigFile extends Readonly<Partial<Record<PartName, Part>>> {
@@ -68,7 +64,7 @@ function takeAll(top: Part, folder: string, reading: Reading): ConfigFile {
     } else if (part.what !== '') {
       isKnown = false;
       const names = below.flatMap((one) => (one.inFile ? one.name.slice(name.length + 1) : []));
-      const expected = isPart ? `: ${PARTS[name]}` : ` of ${names.join(', ')}`;
+      const expected = isPart ? ': names, and what each has below it' : ` of ${names.join(', ')}`;
       reading.problems.add(part.place, `expected a mapping${expected}`);
     }
   };

@@ -70,23 +70,14 @@ function streamLines(streams: Settings['streams'] | null): string[] {
   ];
 }
 
-/** The record tables, or an example as a comment. */
+/** The record tables, and where it is said what they are. */
 const tableLines = (tables: Settings['tables']): string[] => [
   '',
   '# Tables',
   '',
   '# Tables of typed columns that are kept in step with a stream, for questions that must be answered at once (docs/tables.md).',
   '# A run makes those that are not there, where it may; `daywalk tables` shows how far they are.',
-  ...(tables.length > 0 ? ['tables:', ...tablesYaml(tables)] : TABLE_EXAMPLE),
-];
-
-const TABLE_EXAMPLE = [
-  '# tables:',
-  '#   alerts:',
-  '#     stream: events',
-  '#     columns:',
-  '#       at: { path: timestamp, type: timestamptz, index: yes }',
-  '#       agent: { path: agent.name, type: text, index: yes }',
+  ...(tables.length > 0 ? ['tables:', ...tablesYaml(tables)] : ['# tables:']),
 ];
 
 function originOf(row: SettingRow, settings: Settings): string | undefined {

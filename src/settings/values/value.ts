@@ -133,11 +133,7 @@ function parseBoolean(word: string): boolean | Wrong {
 function parseChoice<C extends string>(word: string, choices: readonly C[]): C | Wrong {
   const found = choices.find((choice) => choice === word.toLowerCase());
   if (found !== undefined) return found;
-  const isFloat = /^(real|float|double)/i.test(word) && choices.some((one) => one === 'numeric');
-  const why = isFloat
-    ? '; numeric keeps every digit, and a floating-point number does not'
-    : didYouMean(word, choices);
-  return new Wrong(`is not one of ${choices.join(', ')}${why}`);
+  return new Wrong(`is not one of ${choices.join(', ')}${didYouMean(word, choices)}`);
 }
 
 function parsePath(word: string, folder: string): string | Wrong {
