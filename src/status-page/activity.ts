@@ -1,5 +1,4 @@
 /** What this worker does just now: the pass that runs, how the last one ended, and when the next one begins. */
-import type { Clock } from '../clock.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
 import type { NotInStep } from '../walk/followers.ts';
 
@@ -16,8 +15,6 @@ export interface Pass {
 
 /** Watches the passes of this process; what only changes as a whole is set from outside. */
 export class Activity {
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
   /** Milliseconds since the epoch; null: not known while a pass runs. */
   nextTick: number | null = null;
   /** How the last pass ended, in words; null: it came to its end, or there was none. */
@@ -27,10 +24,6 @@ export class Activity {
   /** What follows the data and failed in the last pass that came to its end. */
   notInStep: readonly NotInStep[] = [];
   #pass: (() => Pass) | null = null;
-
-  constructor(clock: Clock) {
-    this.startedAt = clock.now();
-  }
 
   get pass(): Pass | null {
     return this.#pass?.() ?? null;

@@ -206,8 +206,8 @@ export class StatusServer {
 
   /** A page, or the one that says that there is none. */
   #page(root: string, read: () => Promise<Answer>): Promise<Answer> {
-    const { version, activity } = this.#parts;
-    return this.#orAway(read, (why) => page(awayPage(version, root, why, activity), 503));
+    const { version } = this.#parts;
+    return this.#orAway(read, (why) => page(awayPage(version, root, why), 503));
   }
 
   /** What is read, or what is said where the database is away. */

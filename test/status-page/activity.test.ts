@@ -1,7 +1,6 @@
 /** What the status page tells of a pass that runs. */
 import { expect, test } from 'vitest';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
-import { systemClock } from '../../src/clock.ts';
 import type { WindowKind } from '../../src/model.ts';
 import { Activity } from '../../src/status-page/activity.ts';
 import { now } from '../../src/status-page/pages/now.ts';
@@ -18,7 +17,7 @@ const proof = { kind: 'probe', rule: 'C4', records: 1, why: '' } as const;
 
 test('cuts between days are no windows of the pass: they are not planned as such either', () => {
   const run = new RunProgress(0);
-  const activity = new Activity(systemClock);
+  const activity = new Activity();
   activity.begin(() => run.state(1_000));
   const line = () => now({ running: [] }, activity).text;
   run.add({ kind: 'planned', windows: 2 }, 0);

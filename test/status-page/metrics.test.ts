@@ -21,7 +21,6 @@ const nowhere: StateNow = {
   timeZone: 'UTC',
   standing: null,
   doing: {
-    startedAt: 0,
     pass: null,
     nextTick: null,
     endedEarly: null,

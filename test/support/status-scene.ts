@@ -32,7 +32,7 @@ export async function serveStatus(
     readonly port?: number;
   } = {},
 ): Promise<StatusScene> {
-  const activity = new Activity(systemClock);
+  const activity = new Activity();
   const metrics = new Metrics();
   const server = new StatusServer({
     address: { host: '127.0.0.1', port: given.port ?? 0 },

@@ -30,7 +30,7 @@ const LOOK_AT_CLOCK_MS = 60_000;
 
 /** Runs until it is stopped, or until the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
-  const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
+  const watchers = { activity: new Activity(), metrics: new Metrics() };
   const work = (session: ExportSession) => eachTick({ ...session, ...watchers });
   return withExport(askedOfApi(invocation), 'tables', work, {
     openPage: (start) => openStatusPage(start, watchers),

@@ -6,8 +6,6 @@ import { type Html, html } from '../html.ts';
 import { describeDay } from './calendar-svg.ts';
 
 const DAYS_SHOWN = 92;
-/** Of few days no bar is wider than this makes it. */
-const LEAST_SLOTS = 31;
 const HEIGHT = 100;
 const PITCH = 10;
 const BAR = 8;
@@ -30,18 +28,17 @@ export function volume({
   const mean = Math.round(drawn.reduce((sum, records) => sum + records, 0) / drawn.length);
   const top = niceTop(most);
   const said = `Records of ${stream} a day from ${longDay(first.day)} to ${longDay(last.day)}: ${formatCount(mean)} on average, at most ${formatCount(most)}, on ${longDay(highest.day)}.`;
-  const slots = Math.max(LEAST_SLOTS, shown.length);
-  const left = slots - shown.length;
+  const width = shown.length * PITCH;
   return html`<figure class="volume"><figcaption>Records a day <span>${formatCount(mean)} on average</span></figcaption>
-<div class="plot"><span class="scale">${formatCount(top)}</span><span class="scale half">${formatCount(top / 2)}</span><svg viewBox="0 0 ${slots * PITCH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">
-<path class="grid" d="M0 0.5H${slots * PITCH}M0 ${HEIGHT / 2}H${slots * PITCH}M0 ${HEIGHT - 0.5}H${slots * PITCH}"/>
+<div class="plot"><span class="scale">${formatCount(top)}</span><span class="scale half">${formatCount(top / 2)}</span><svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">
+<path class="grid" d="M0 0.5H${width}M0 ${HEIGHT / 2}H${width}M0 ${HEIGHT - 0.5}H${width}"/>
 ${shown.map((day, index) => {
   const height = Math.max(day.records > 0 ? 1 : 0, (day.records / top) * HEIGHT);
-  const x = (left + index) * PITCH + 1;
+  const x = index * PITCH + 1;
   return html`<g><title>${day.day} ${describeDay(day)}</title><rect class="reach" x="${x - 1}" y="0" width="${PITCH}" height="${HEIGHT}"/><rect class="bar ${day.state}" x="${x}" y="${(HEIGHT - height).toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}"/></g>`;
 })}
 </svg></div>
-<div class="span"><span>${left > 0 ? '' : first.day}</span><span>${last.day}</span></div></figure>`;
+<div class="span"><span>${first.day}</span><span>${last.day}</span></div></figure>`;
 }
 
 /** The next of 1, 2, 4, 5, 10, 20 … at or above `value`, so that its half is a plain number too. */

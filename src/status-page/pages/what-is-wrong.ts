@@ -21,7 +21,6 @@ export interface ProblemGroup extends GapSpan {
 
 /** So many stand open; a phone shows the calendar below them. */
 const OPEN = 2;
-const FOLDED = 10;
 
 /** The groups, the largest first. */
 export function groupProblems(problems: readonly Problem[]): ProblemGroup[] {
@@ -39,11 +38,10 @@ export function groupProblems(problems: readonly Problem[]): ProblemGroup[] {
 /** The list: some groups open, more of them folded. */
 export function problemsPart(problems: readonly Problem[]): Html {
   const groups = groupProblems(problems);
-  const [open, folded] = [groups.slice(0, OPEN), groups.slice(OPEN, OPEN + FOLDED)];
-  const more = groups.length - OPEN - FOLDED;
+  const [open, folded] = [groups.slice(0, OPEN), groups.slice(OPEN)];
   return html`<ul class="problems">${open.map(item)}</ul>${
     folded.length > 0 &&
-    html`<details class="more"><summary>${formatCount(groups.length - OPEN)} more</summary><ul class="problems">${folded.map(item)}${more > 0 && html`<li>… and ${formatCount(more)} more; <code>daywalk gaps</code> lists them.</li>`}</ul></details>`
+    html`<details class="more"><summary>${formatCount(folded.length)} more</summary><ul class="problems">${folded.map(item)}</ul></details>`
   }`;
 }
 
