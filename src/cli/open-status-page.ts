@@ -1,6 +1,7 @@
 /** The status page of the worker: opened as the settings say. */
 import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
+import { expectationOf } from '../settings/settings.ts';
 import type { Activity } from '../status-page/activity.ts';
 import type { Metrics } from '../status-page/metrics.ts';
 import { StatusServer } from '../status-page/status-server.ts';
@@ -19,7 +20,7 @@ export async function openStatusPage(
   { settings, log, limits }: SessionStart,
   watchers: { readonly activity: Activity; readonly metrics: Metrics },
 ): Promise<StatusServer | null> {
-  const { statusListen: address, timezone: timeZone, settle: settleMs, schedule } = settings;
+  const { statusListen: address } = settings;
   if (address === null) return null;
   try {
     const server = new StatusServer({
@@ -27,7 +28,7 @@ export async function openStatusPage(
       address,
       hosts: settings.statusHosts ?? [],
       streams: settings.streams.map(({ name }) => name),
-      expectation: { timeZone, settleMs, schedule, lateAfterMs: settings.lateAfter },
+      expectation: expectationOf(settings),
       version: version(),
       limits,
       clock: systemClock,

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { readHealth } from '../days/health.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { proxyOf, type Settings } from '../settings/settings.ts';
+import { expectationOf, proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 import { Alarm } from './alarm.ts';
@@ -100,10 +100,8 @@ async function troublesOf(
   const away = end.error instanceof UnavailableError && end.error.part === 'database';
   if (database === null || away) return early;
   try {
-    const { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs } = settings;
-    const expectation = { timeZone, settleMs, schedule, lateAfterMs };
     const streams = settings.streams.map(({ name }) => name);
-    const { health } = await readHealth(database, streams, expectation);
+    const { health } = await readHealth(database, streams, expectationOf(settings));
     return [...early, ...health.problems, ...health.lost];
   } catch {
     // A database that is away has ended the run as well, or the next run says so; that all is well it does not say.

@@ -29,6 +29,14 @@ export interface ApiSettings extends Settings {
   readonly apiKey: Secret;
 }
 
+/** When a day should be complete. */
+export const expectationOf = ({ timezone, settle, schedule, lateAfter }: Settings) => ({
+  timeZone: timezone,
+  settleMs: settle,
+  schedule,
+  lateAfterMs: lateAfter,
+});
+
 /** The proxies of the settings, with their passwords, as a dispatcher takes them. */
 export const proxyOf = ({ httpProxy, httpsProxy, noProxy }: Settings) =>
   defined({ http: httpProxy?.reveal(), https: httpsProxy?.reveal(), no: noProxy });
