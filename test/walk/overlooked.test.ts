@@ -873,16 +873,21 @@ describe('a source whose lists are cut otherwise than by their number', () => {
 
   it('is none that shows an edited record in a half, or whose days show the same at each time', async () => {
     const [whole = '', edited = ''] = closedDays(2);
+    let isWalked = false;
     const source: ImaginedSource = new ImaginedSource(
       { [whole]: records(1_000, 61), [edited]: records(2_000, 40) },
       {
-        before: (self, { from, to }) => {
-          if (from.startsWith(edited) && secondsOf({ from, to }) < 46_800)
+        before: (self, { from, to, start }) => {
+          if (!from.startsWith(edited)) return;
+          const seconds = secondsOf({ from, to });
+          // Between the walk of the whole day and that of its first half.
+          if (isWalked && seconds === 43_200)
             self.lists.set(`${edited} 00:00:00`, [
               ...records(2_000, 20),
               '{"id": 2020, "closed": true}',
               ...records(2_021, 19),
             ]);
+          isWalked ||= seconds === 86_400 && start > 0;
         },
       },
     );
