@@ -171,25 +171,25 @@ const counted = (store: ObjectStore, requests: { count: number }): ObjectStore =
 const LIMITS = [{ stream: 'events', olderThanMs: 0 }];
 
 async function moveAll(parts: TierParts): Promise<void> {
-  const due = await listDaysToMove(parts.database, LIMITS, true, parts.signal);
+  const due = await listDaysToMove(parts.database, LIMITS, true);
   const { kept } = await moveDays(parts, due);
   if (kept.length > 0) throw new Error(`a day stays: ${kept[0]?.reason}`);
 }
 
 const restoreAll = async (parts: TierParts) =>
-  restoreDays(parts, await listMovedDays(parts.database, null, null, parts.signal), 0);
+  restoreDays(parts, await listMovedDays(parts.database, null, null), 0);
 
 /** Both files of each day, flushed. */
 async function writeAll({ database, signal }: TierParts, root: string): Promise<void> {
   const path = `${root}-floor`;
-  for (const due of await listDaysToMove(database, LIMITS, true, signal)) {
-    const leaving = await readLeavingDay(database, due, signal);
+  for (const due of await listDaysToMove(database, LIMITS, true)) {
+    const leaving = await readLeavingDay(database, due);
     if (leaving === null) throw new Error(`${due.day} is not here`);
     for (const write of [
       (file: Awaited<ReturnType<typeof open>>) =>
-        writePages(file, leavingPages(database, leaving, signal), signal),
+        writePages(file, leavingPages(database, leaving), signal),
       (file: Awaited<ReturnType<typeof open>>) =>
-        writeEvents(file, shownRecords(database, leaving, signal), signal),
+        writeEvents(file, shownRecords(database, leaving), signal),
     ]) {
       const file = await open(path, 'w');
       try {

@@ -154,6 +154,7 @@ export async function openDatabase(
     connections: windowsAtATime(settings) + 2,
     statementTimeoutMs: statementTimeout,
     patienceMs: settings.databasePatience,
+    signal,
     clock: systemClock,
     log,
   });

@@ -31,10 +31,7 @@ export interface Contents {
   /** Where neither a person nor the folder says. */
   readonly format: Format;
   /** The days that are known, between two days where given; `complete` where they can be written. */
-  listDays(
-    range: { readonly from: Day | null; readonly to: Day | null },
-    signal: AbortSignal,
-  ): Promise<ArchivedDay[]>;
+  listDays(range: { readonly from: Day | null; readonly to: Day | null }): Promise<ArchivedDay[]>;
   /** Writes a day into `file`. */
   write(file: FileHandle, day: ArchivedDay, format: Format, signal: AbortSignal): Promise<Written>;
   /** Whether what was listed of the day is still so. */
@@ -87,13 +84,13 @@ export const recordContents = (
   table: undefined,
   streams,
   format: 'ndjson.gz',
-  async listDays(range, signal) {
-    const days = await listArchivedDays(database, streams, range, signal);
+  async listDays(range) {
+    const days = await listArchivedDays(database, streams, range);
     if (!days.some(({ state }) => state === 'tiered')) return days;
     const { from, to } = range;
     const between = from === null || to === null ? null : { from, to };
     const there = new Map(
-      (await listMovedDays(database, streams, between, signal)).map((day) => [
+      (await listMovedDays(database, streams, between)).map((day) => [
         `${day.stream} ${day.day}`,
         day,
       ]),
@@ -102,7 +99,7 @@ export const recordContents = (
   },
   write: (file, day, format, signal) => {
     const records =
-      day.moved === undefined ? shownRecords(database, day, signal) : moved.read(day.moved, signal);
+      day.moved === undefined ? shownRecords(database, day) : moved.read(day.moved, signal);
     return writeRows(file, records, columnsOf(day), format, signal);
   },
   isUnchanged: (day) => isUnchanged(database, day),

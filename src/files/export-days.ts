@@ -63,7 +63,7 @@ export async function exportDays(
   signal: AbortSignal,
   onDay: OnDay = () => {},
 ): Promise<FileExportReport> {
-  const days = await listAskedDays(parts.database, options, signal);
+  const days = await listAskedDays(parts.database, options);
   const unlock = await lockFolder(options.folder, parts.clock);
   try {
     const book = await ManifestBook.open(options.folder);
@@ -128,9 +128,8 @@ export const BEFORE_FIRST = 'before the first day of the stream';
 async function listAskedDays(
   database: Database,
   { contents, from, to }: FileExport,
-  signal: AbortSignal,
 ): Promise<AskedDay[]> {
-  const known = await contents.listDays({ from, to }, signal);
+  const known = await contents.listDays({ from, to });
   const newest = known.map(({ day }) => day).sort();
   const last = to ?? newest.at(-1);
   // What was pruned or moved is no news, unless it is asked for.
@@ -148,7 +147,7 @@ async function listAskedDays(
 }
 
 async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written | IncompleteDay> {
-  const { book, contents, format, signal } = job;
+  const { book, contents, format } = job;
   const { table } = contents;
   const path = pathOf(asked.stream, table?.name, asked.day, format);
   const there = await intactFile(job, path);
@@ -178,7 +177,7 @@ async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written
     }
     const range = { from: day.day, to: day.day };
     const { stream } = day;
-    const now = (await contents.listDays(range, signal)).find((one) => one.stream === stream);
+    const now = (await contents.listDays(range)).find((one) => one.stream === stream);
     // Pages may be removed while they are read, by retention or because the day moved.
     const isHere = !isAway(now?.state) && now?.moved?.publication === day.moved?.publication;
     if (unchanged && isHere) throw unsound(day, table, written.records);
@@ -195,13 +194,11 @@ async function writeDay(
 ): Promise<{ readonly written: Written; readonly unchanged: boolean }> {
   let unchanged = false;
   const write = (file: FileHandle) => contents.write(file, day, format, signal);
-  const written = await database.retry(
-    () =>
-      writeWhole(folder, path, write, async ({ records }) => {
-        unchanged = await contents.isUnchanged(day);
-        return unchanged && records === day.records;
-      }),
-    signal,
+  const written = await database.retry(() =>
+    writeWhole(folder, path, write, async ({ records }) => {
+      unchanged = await contents.isUnchanged(day);
+      return unchanged && records === day.records;
+    }),
   );
   return { written, unchanged };
 }

@@ -46,7 +46,6 @@ export function listTableDays(
   database: Database,
   table: TableToExport,
   range: { readonly from: Day | null; readonly to: Day | null },
-  signal?: AbortSignal,
 ): Promise<TableDay[]> {
   return database.persist(
     `select d.day, d.publication::text as publication, coalesce(d.records, 0) as records,
@@ -60,7 +59,6 @@ export function listTableDays(
           full join (select * from daywalk.table_work(array[t.stream]) where table_id = t.table_id) as w using (day)) as d
       where t.table_id = $1 and ($2::date is null or d.day >= $2::date) and ($3::date is null or d.day <= $3::date)`,
     [table.id, range.from, range.to],
-    signal,
   );
 }
 

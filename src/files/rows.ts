@@ -47,7 +47,6 @@ export function listArchivedDays(
   database: Database,
   streamNames: readonly string[],
   range: { readonly from: Day | null; readonly to: Day | null },
-  signal?: AbortSignal,
 ): Promise<ArchivedDay[]> {
   return database.persist(
     `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,
@@ -72,7 +71,6 @@ export function listArchivedDays(
         and ($2::date is null or c.day >= $2::date) and ($3::date is null or c.day <= $3::date)
       order by array_position($1::text[], c.stream), c.day`,
     [streamNames, range.from, range.to],
-    signal,
   );
 }
 

@@ -35,9 +35,9 @@ export async function tableContents(database: Database, name: string): Promise<C
     table: { name: table.name, id: table.id, columns: table.described },
     streams: [table.stream],
     format: 'parquet',
-    async listDays(range, signal) {
-      const days = await listArchivedDays(database, [table.stream], range, signal);
-      const held = await listTableDays(database, table, range, signal);
+    async listDays(range) {
+      const days = await listArchivedDays(database, [table.stream], range);
+      const held = await listTableDays(database, table, range);
       const byDay = new Map(held.map((one) => [one.day, one]));
       return days.map((day) => asHeld(table, day, byDay.get(day.day)));
     },

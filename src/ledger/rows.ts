@@ -14,7 +14,6 @@ export interface StreamDay {
 export function listDueDays(
   database: Database,
   streamIds: readonly number[],
-  signal?: AbortSignal,
 ): Promise<StreamDay[]> {
   return database.persist(
     `select d.stream_id as "streamId", d.day
@@ -23,7 +22,6 @@ export function listDueDays(
         and ${isComplete('d.stream_id', 'd.day')}
       order by d.day, d.stream_id`,
     [streamIds],
-    signal,
   );
 }
 
@@ -39,7 +37,6 @@ export async function sealNext(
   database: Database,
   { streamId, day }: StreamDay,
   { walkId, pageNo }: PagePlace,
-  signal?: AbortSignal,
 ): Promise<PagePlace | null> {
   const sealed = await database.persist<PagePlace>(
     `with unsealed as (
@@ -56,7 +53,6 @@ export async function sealNext(
      select walk_id as "walkId", max(page_no) as "pageNo", daywalk.seal_pages(walk_id, min(page_no), max(page_no))
        from next where before < ${MOST_BYTES} and not last group by walk_id order by walk_id`,
     [streamId, day, walkId, pageNo],
-    signal,
   );
   return sealed.at(-1) ?? null;
 }
@@ -65,9 +61,8 @@ export async function sealNext(
 export async function appendToLedger(
   database: Database,
   { streamId, day }: StreamDay,
-  signal?: AbortSignal,
 ): Promise<void> {
-  await database.persist('select daywalk.append_to_ledger($1, $2::date)', [streamId, day], signal);
+  await database.persist('select daywalk.append_to_ledger($1, $2::date)', [streamId, day]);
 }
 
 /** The end of a stream's chain: to be kept elsewhere, because who can write the whole database can also rebuild it. */

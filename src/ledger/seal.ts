@@ -19,11 +19,14 @@ export interface SealParts {
 export const sealing = ({ database, log }: SealParts): Follower => ({
   what: 'the ledger',
   async catchUp(streamIds, signal) {
-    const days = await listDueDays(database, streamIds, signal);
+    const days = await listDueDays(database, streamIds);
     for (const due of days) {
       let place: PagePlace | null = BEFORE_ALL;
-      while (place !== null) place = await sealNext(database, due, place, signal);
-      await appendToLedger(database, due, signal);
+      while (place !== null) {
+        signal.throwIfAborted();
+        place = await sealNext(database, due, place);
+      }
+      await appendToLedger(database, due);
     }
     if (days.length > 0) log.debug({ days: days.length }, 'complete days were put into the ledger');
   },

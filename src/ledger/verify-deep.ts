@@ -83,9 +83,7 @@ async function* storedPages({
 }: Comparison): AsyncGenerator<AskedPage> {
   if (pages === 0) return;
   const [moved] =
-    place === 'tiered'
-      ? await listMovedDays(database, [stream], { from: day, to: day }, signal)
-      : [];
+    place === 'tiered' ? await listMovedDays(database, [stream], { from: day, to: day }) : [];
   if (moved !== undefined) {
     const range = { from, to: from + pages };
     for await (const group of movedRecords.pages(moved, walkId, signal, range)) yield* group;

@@ -64,7 +64,7 @@ export async function verifyStored(
   const sums = { pages: 0, bytes: 0, unsealedPages: 0 };
   const chunks = walks.flatMap(chunksOf);
   const checked = await mapConcurrent(chunks, concurrency, signal, async (chunk) => {
-    const pages = await readChunk(database, chunk, signal);
+    const pages = await readChunk(database, chunk);
     const whole = chunk.first === 0 ? await checkWalk(database, chunk.walk.walkId) : [];
     return { walk: chunk.walk, pages, whole };
   });
@@ -107,7 +107,7 @@ async function checkSharedDays(
 ): Promise<StoredFinding[]> {
   const days = await listSharedDays(database, streamNames, range);
   const found = await mapConcurrent(days, concurrency, signal, async (shared) =>
-    (await listWronglyShared(database, shared, signal)).map(({ records, ...page }) => ({
+    (await listWronglyShared(database, shared)).map(({ records, ...page }) => ({
       ...page,
       day: shared.day,
       shown: true,
@@ -137,13 +137,9 @@ function chunksOf(walk: StoredWalk): Chunk[] {
 const LAST_PAGE = 2_147_483_647;
 
 /** A page that Postgres cannot even read makes its whole statement fail: then each is read alone, and that one is named. */
-async function readChunk(
-  database: Database,
-  { walk, first, last }: Chunk,
-  signal: AbortSignal,
-): Promise<CheckedPage[]> {
+async function readChunk(database: Database, { walk, first, last }: Chunk): Promise<CheckedPage[]> {
   try {
-    return await checkPages(database, walk.walkId, first, last, signal);
+    return await checkPages(database, walk.walkId, first, last);
   } catch (error) {
     if (!(error instanceof StatementError)) throw error;
     const problems = [`it cannot be read: ${error.message}`];
@@ -152,6 +148,6 @@ async function readChunk(
   const pages: CheckedPage[] = [];
   const end = Math.min(last, Math.max(first, walk.pages - 1));
   for (let page = first; page <= end; page++)
-    pages.push(...(await readChunk(database, { walk, first: page, last: page }, signal)));
+    pages.push(...(await readChunk(database, { walk, first: page, last: page })));
   return pages;
 }

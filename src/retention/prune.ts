@@ -48,10 +48,9 @@ export interface PrunePlan {
 export async function planPruning(
   database: Database,
   { kind, limits, exported, claimed }: PruneRequest,
-  signal: AbortSignal,
 ): Promise<PrunePlan> {
   const files = exported === null ? null : await exportedFiles(exported);
-  const old = await listOldDays(database, kind, limits, signal);
+  const old = await listOldDays(database, kind, limits);
   const days: OldDay[] = [];
   const kept: KeptDay[] = [];
   for (const day of old) {
@@ -60,7 +59,7 @@ export async function planPruning(
     if (reason === null) days.push(day);
     else kept.push({ stream: day.stream, day: day.day, reason });
   }
-  return { days, kept, months: await monthsOf(database, days, signal) };
+  return { days, kept, months: await monthsOf(database, days) };
 }
 
 async function exportedFiles(folder: string): Promise<readonly ManifestFile[]> {
@@ -94,14 +93,10 @@ async function exportReason(
   return isSound ? null : 'its exported file is not what was written';
 }
 
-async function monthsOf(
-  database: Database,
-  days: readonly OldDay[],
-  signal: AbortSignal,
-): Promise<PrunedMonth[]> {
+async function monthsOf(database: Database, days: readonly OldDay[]): Promise<PrunedMonth[]> {
   const monthOf = (day: Day): string => day.slice(0, 7);
   const firstDays = [...new Set(days.map(({ day }) => `${monthOf(day)}-01`))];
-  const stored = await readMonths(database, firstDays, signal);
+  const stored = await readMonths(database, firstDays);
   return stored.map(({ month: first, size, bytes, pages }) => {
     const month = monthOf(first);
     const going = days.filter(({ day }) => monthOf(day) === month);
@@ -137,7 +132,7 @@ export async function prune(
   // The newest first: what a midnight hides of the day behind comes back there when the day before goes, and the day would have changed.
   for (const day of plan.days.toReversed()) {
     signal.throwIfAborted();
-    const marked = await markPruned(database, kind, day, signal);
+    const marked = await markPruned(database, kind, day);
     if (marked === 'pruned') days.unshift(day);
     else kept.push({ stream: day.stream, day: day.day, reason: REASONS[marked] });
   }

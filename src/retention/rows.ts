@@ -32,7 +32,6 @@ export function listOldDays(
   database: Database,
   kind: PruningKind,
   limits: readonly AgeLimit[],
-  signal?: AbortSignal,
 ): Promise<OldDay[]> {
   return database.persist(
     `with due as materialized (
@@ -73,7 +72,6 @@ export function listOldDays(
       where g.walks > 0 or $1 = 'day'
       order by o.day, array_position($2::text[], o.stream)`,
     [kind, limits.map(({ stream }) => stream), limits.map(({ olderThanMs }) => olderThanMs / 1000)],
-    signal,
   );
 }
 
@@ -89,11 +87,7 @@ export interface StoredMonth {
 }
 
 /** The partitions of these months, by month. */
-export function readMonths(
-  database: Database,
-  months: readonly Day[],
-  signal?: AbortSignal,
-): Promise<StoredMonth[]> {
+export function readMonths(database: Database, months: readonly Day[]): Promise<StoredMonth[]> {
   return database.persist(
     `select m.month, coalesce(pg_total_relation_size(to_regclass('daywalk.pages_' || to_char(m.month, 'YYYY_MM'))), 0) as size,
             coalesce(sum(k.bytes), 0)::bigint as bytes, coalesce(sum(k.pages), 0)::bigint as pages
@@ -101,7 +95,6 @@ export function readMonths(
        left join daywalk.walks k on k.day >= m.month and k.day < m.month + interval '1 month' and k.pruning is null
       group by m.month order by m.month`,
     [months],
-    signal,
   );
 }
 
@@ -113,11 +106,9 @@ export function markPruned(
   database: Database,
   kind: PruningKind,
   { streamId, day, walks, marks }: OldDay,
-  signal?: AbortSignal,
 ): Promise<Marked> {
   return database.value(
     `select daywalk.mark_pruned($1, $2::date, $3, $4::bigint[], decode($5, 'hex'))`,
     [streamId, day, kind, walks, marks],
-    signal,
   );
 }

@@ -147,7 +147,10 @@ export class Database {
     });
   }
 
-  /** Repeats `attempt` while it fails with what may pass; see {@link persist}. */
+  /**
+   * Repeats `attempt` while it fails with what may pass; see {@link persist}.
+   * @param signal ends it before an attempt, too; where it is left out, that of the options ends the waiting.
+   */
   async retry<T>(
     attempt: () => Promise<T>,
     signal?: AbortSignal,
@@ -176,7 +179,7 @@ export class Database {
           { err: error, waitMs: Math.round(wait) },
           'the database cannot be used now, trying again',
         );
-        await clock.sleep(wait, signal);
+        await clock.sleep(wait, signal ?? this.#options.signal);
       }
     }
   }

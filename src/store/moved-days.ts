@@ -92,6 +92,5 @@ export const listMovedDays = (
   database: Database,
   streams: readonly string[] | null,
   range: DayRange | null,
-  signal?: AbortSignal,
 ): Promise<MovedDay[]> =>
-  readMovedDays((sql, values) => database.persist(sql, values, signal), streams, range);
+  readMovedDays((sql, values) => database.persist(sql, values), streams, range);

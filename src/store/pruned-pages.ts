@@ -19,8 +19,8 @@ export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
 }
 
 /** Empties the partition of a month, if nothing that is kept has pages in it. */
-function emptyMonth(database: Database, month: Day, signal?: AbortSignal): Promise<boolean> {
-  return database.value('select daywalk.empty_month($1::date)', [month], signal);
+function emptyMonth(database: Database, month: Day): Promise<boolean> {
+  return database.value('select daywalk.empty_month($1::date)', [month]);
 }
 
 /** One statement removes no more than these. */
@@ -31,7 +31,6 @@ const MOST_BYTES = 128_000_000;
 export async function removePages(
   database: Database,
   { pruningId, day }: OpenPruning,
-  signal?: AbortSignal,
 ): Promise<number> {
   const rows = await database.persist(
     // The day stands beside each table: only its partition is read then, and not those of all months.
@@ -47,24 +46,18 @@ export async function removePages(
       where p.day = $3::date and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
      returning p.page_no`,
     [pruningId, MOST_BYTES, day],
-    signal,
   );
   return rows.length;
 }
 
 /** Notes that a pruning has no pages any more, and removes what the search knows of them. */
-async function finishPruning(
-  database: Database,
-  { pruningId }: OpenPruning,
-  signal?: AbortSignal,
-): Promise<void> {
+async function finishPruning(database: Database, { pruningId }: OpenPruning): Promise<void> {
   await database.persist(
     `with filters as (
        delete from daywalk.page_filters f using daywalk.prunings g where g.pruning_id = $1 and f.walk_id = any (g.walks)
      )
      update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null`,
     [pruningId],
-    signal,
   );
 }
 
@@ -77,10 +70,10 @@ export async function removeMarked(database: Database, signal: AbortSignal): Pro
   const emptied: string[] = [];
   for (const month of new Set(open.map((pruning) => pruning.month))) {
     signal.throwIfAborted();
-    if (await emptyMonth(database, month, signal)) emptied.push(month.slice(0, 7));
+    if (await emptyMonth(database, month)) emptied.push(month.slice(0, 7));
     for (const pruning of open.filter((candidate) => candidate.month === month)) {
-      while ((await removePages(database, pruning, signal)) > 0) signal.throwIfAborted();
-      await finishPruning(database, pruning, signal);
+      while ((await removePages(database, pruning)) > 0) signal.throwIfAborted();
+      await finishPruning(database, pruning);
     }
   }
   return emptied;

@@ -79,7 +79,6 @@ export async function readRecordsAfter(
   { day, walks }: ShownDay,
   after: PagePlace,
   bytes: number,
-  signal?: AbortSignal,
 ): Promise<{ readonly last: PagePlace; readonly records: ShownRecord[] } | null> {
   // A page without records that are shown has a row too, so that reading goes on behind it.
   const rows = await database.persist<
@@ -99,7 +98,6 @@ export async function readRecordsAfter(
           where s.day = $1::date and s.walk_id = n.walk_id and s.page_no = n.page_no offset 0) as r on true
       where n.before < $5::bigint`,
     [day, walks, after.walkId, after.pageNo, bytes],
-    signal,
   );
   // Sorted here and not by Postgres, which would write what it sorts to its disk.
   rows.sort(
@@ -124,10 +122,9 @@ export const BEFORE_ALL: PagePlace = { walkId: 0, pageNo: -1 };
 export async function* shownRecords(
   database: Database,
   day: ShownDay,
-  signal: AbortSignal,
 ): AsyncGenerator<readonly ShownRecord[]> {
   const read = (after: PagePlace) => {
-    const reading = readRecordsAfter(database, day, after, CHUNK_BYTES, signal);
+    const reading = readRecordsAfter(database, day, after, CHUNK_BYTES);
     // Whoever stops listening must not leave an unhandled rejection behind.
     reading.catch(() => {});
     return reading;

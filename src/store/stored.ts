@@ -56,12 +56,10 @@ export function checkPages(
   walkId: number,
   firstPage: number,
   lastPage: number,
-  signal?: AbortSignal,
 ): Promise<CheckedPage[]> {
   return database.persist(
     `select page_no as "pageNo", byte_count as bytes, sealed, problems from daywalk.check_pages($1, $2, $3)`,
     [walkId, firstPage, lastPage],
-    signal,
   );
 }
 
@@ -97,12 +95,10 @@ export function listSharedDays(
 export function listWronglyShared(
   database: Database,
   { resource, day }: SharedDay,
-  signal?: AbortSignal,
 ): Promise<{ stream: string; walkId: number; pageNo: number; records: number }[]> {
   return database.persist(
     `select stream, walk_id as "walkId", page_no as "pageNo", records from daywalk.check_shared($1, $2)`,
     [resource, day],
-    signal,
   );
 }
 

@@ -41,7 +41,6 @@ export function readFields(
   { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
   pages: readonly PageName[],
   perPage: number | null,
-  signal?: AbortSignal,
 ): Promise<FieldFound[]> {
   return database.persist(
     `with recursive sample as (
@@ -57,6 +56,5 @@ export function readFields(
             min(left(value::text, 80) collate "C") filter (where jsonb_typeof(value) not in ('object', 'array', 'null')) as sample
        from node group by path order by cardinality(path) = 0 desc, records desc, path limit ${MOST_PATHS}`,
     [day, walks, JSON.stringify(pages), perPage],
-    signal,
   );
 }

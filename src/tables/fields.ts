@@ -48,7 +48,7 @@ export async function findFields(
   search: FieldSearch,
   signal: AbortSignal,
 ): Promise<FieldReport> {
-  const stored = (await listArchivedDays(database, search.streams, search, signal)).filter(
+  const stored = (await listArchivedDays(database, search.streams, search)).filter(
     ({ records }) => records > 0,
   );
   const report = { fields: [] as Field[], looked: [] as FieldReport['looked'][number][] };
@@ -60,8 +60,9 @@ export async function findFields(
     let records = 0;
     for (const day of days)
       for (const pages of pagesOf(await listPageNames(database, day), search.all)) {
+        signal.throwIfAborted();
         const perPage = search.all ? null : SOME.records;
-        for (const field of await readFields(database, day, pages, perPage, signal))
+        for (const field of await readFields(database, day, pages, perPage))
           if (field.path.length === 0) records += field.records;
           else merge(found, stream, day, field);
       }

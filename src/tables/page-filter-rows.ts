@@ -25,13 +25,11 @@ export async function noteFilterPlace(
   database: Database,
   streamId: number,
   seq: number,
-  signal?: AbortSignal,
 ): Promise<void> {
   await database.persist(
     `insert into daywalk.filter_places as place (stream_id, seq) values ($1, $2)
      on conflict (stream_id) do update set seq = greatest(place.seq, excluded.seq)`,
     [streamId, seq],
-    signal,
   );
 }
 
@@ -46,11 +44,10 @@ export function makeFilters(
   database: Database,
   streamId: number,
   day: Day,
-  signal?: AbortSignal,
 ): Promise<number | null> {
-  return database.value(
-    'select daywalk.make_filters($1, $2::date, $3)',
-    [streamId, day, MOST_BYTES],
-    signal,
-  );
+  return database.value('select daywalk.make_filters($1, $2::date, $3)', [
+    streamId,
+    day,
+    MOST_BYTES,
+  ]);
 }

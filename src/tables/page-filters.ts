@@ -25,11 +25,11 @@ async function followStream(
       let looked: number | null;
       do {
         signal.throwIfAborted();
-        looked = await makeFilters(database, streamId, day, signal);
+        looked = await makeFilters(database, streamId, day);
         if (looked === null) return;
       } while (looked > 0);
     }
     // A later publication has a higher number, so that a day that is published meanwhile is looked at again.
-    await noteFilterPlace(database, streamId, news.upTo, signal);
+    await noteFilterPlace(database, streamId, news.upTo);
   }
 }

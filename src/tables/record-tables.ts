@@ -83,11 +83,11 @@ export async function syncTables(
   onDay: (day: SyncedDay) => void = () => {},
 ): Promise<void> {
   for (;;) {
-    const due = await listTableWork(database, streamIds, WORK_AT_ONCE, signal);
+    const due = await listTableWork(database, streamIds, WORK_AT_ONCE);
     for (const work of due) {
       signal.throwIfAborted();
       const bring = work.work === 'drop' ? dropDay : replaceDay;
-      const records = await database.retry(() => bring(database, work, signal), signal);
+      const records = await database.retry(() => bring(database, work, signal));
       onDay({ ...work, records });
     }
     await swapTables(database, signal);

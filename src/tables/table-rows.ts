@@ -79,13 +79,11 @@ export function listTableWork(
   database: Database,
   streams: readonly number[],
   most: number,
-  signal?: AbortSignal,
 ): Promise<TableWork[]> {
   return database.persist(
     `select w.table_id as "tableId", w.name, w.day, w.work
        from daywalk.table_work(array(select name from daywalk.streams where stream_id = any ($1::integer[]))) as w limit $2`,
     [streams, most],
-    signal,
   );
 }
 
@@ -136,12 +134,11 @@ export async function swapTables(database: Database, signal: AbortSignal): Promi
   const building = await database.persist<{ id: number }>(
     `select table_id as id from daywalk.record_tables where state = 'building' order by table_id`,
     [],
-    signal,
   );
   for (const { id } of building) {
     for (let more = true; more; signal.throwIfAborted()) {
-      more = await database.value('select daywalk.keep_pruned_day($1)', [id], signal);
+      more = await database.value('select daywalk.keep_pruned_day($1)', [id]);
     }
-    await database.persist('select daywalk.swap_table($1)', [id], signal);
+    await database.persist('select daywalk.swap_table($1)', [id]);
   }
 }

@@ -73,13 +73,13 @@ async function checkPages(
   let [count, sealed] = [0, 0];
   const compare = async (page: TieredPage) => {
     count += 1;
-    const matches = await matchesSeal(database, page, signal);
+    const matches = await matchesSeal(database, page);
     if (matches !== null) sealed += 1;
     if (matches === false)
       note(`${key}: page ${page.page_no} of walk ${page.walk_id} is not what was sealed`);
   };
   const isWhole = await eachPage(store, moved.pages, compare, signal);
-  const seals = await countSeals(database, moved, signal);
+  const seals = await countSeals(database, moved);
   if (seals !== null && sealed !== seals)
     note(`${key}: ${seals} pages were sealed, and it holds ${sealed} of them`);
   if (!isWhole) note(`${key} is not what was written`);

@@ -93,17 +93,17 @@ async function moveOne(parts: TierParts, due: DayToMove): Promise<MovedDay | str
 
 /** @returns the day where it has moved, or why it stays. */
 async function moveDay(parts: TierParts, due: DayToMove): Promise<MovedDay | string> {
-  const { database, signal } = parts;
+  const { database } = parts;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const leaving = await readLeavingDay(database, due, signal);
+    const leaving = await readLeavingDay(database, due);
     if (leaving === null) return REASONS.pruned;
     const moved = await writeDay(parts, leaving);
     if (moved === null) {
-      const now = await readLeavingDay(database, due, signal);
+      const now = await readLeavingDay(database, due);
       if (isDeepStrictEqual(now, leaving)) return UNSOUND;
       continue;
     }
-    const marked = await markTiered(database, moved, leaving, signal);
+    const marked = await markTiered(database, moved, leaving);
     if (marked === 'tiered') return moved;
     if (marked !== 'changed') return REASONS[marked];
   }
@@ -126,14 +126,14 @@ async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay
   const pages = await writeObject(parts, leaving, {
     keyOf: pagesKey,
     records: leaving.pages,
-    write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
+    write: (file) => writePages(file, leavingPages(database, leaving), signal),
     read: readPages,
   });
   if (pages === null) return null;
   const events = await writeObject(parts, leaving, {
     keyOf: eventsKey,
     records: leaving.records,
-    write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
+    write: (file) => writeEvents(file, shownRecords(database, leaving), signal),
     read: readEvents,
   });
   if (events === null) return null;
@@ -171,7 +171,7 @@ export async function moveDueDays(
   inTier: InTier,
   signal: AbortSignal,
 ): Promise<void> {
-  const due = await listDaysToMove(database, limits, false, signal);
+  const due = await listDaysToMove(database, limits, false);
   const ready = due.filter(({ kept }) => kept === null);
   if (ready.length === 0) {
     await removeMarked(database, signal);

@@ -42,11 +42,11 @@ export const fileOfEvents = (
 
 /** Does something with a day while no other process does. @returns what `work` does, or why it was not done. */
 export async function withDay<T>(
-  { database, signal }: TierParts,
+  { database }: TierParts,
   day: StreamDay,
   work: () => Promise<T>,
 ): Promise<T | string> {
-  const result = await database.retry(() => database.alone(claimDay(day), work), signal);
+  const result = await database.retry(() => database.alone(claimDay(day), work));
   return result ?? 'another process moves it just now';
 }
 
@@ -55,21 +55,21 @@ export async function commitAlone(
   { database, log, signal }: TierParts,
   day: TableDay,
 ): Promise<void> {
-  await database.retry(() => database.alone(claimLog, () => log.commit(day, signal)), signal);
+  await database.retry(() => database.alone(claimLog, () => log.commit(day, signal)));
 }
 
 /** Removes what left the table a while ago, while no other process commits; never what Postgres says that a day is in. */
 export async function cleanUpAlone({ database, log, signal }: TierParts): Promise<void> {
-  const moved = await listMovedDays(database, null, null, signal);
+  const moved = await listMovedDays(database, null, null);
   const wanted = new Set(moved.map(({ events }) => events.key));
   const cleanUp = () => log.cleanUp(signal, (key) => wanted.has(key));
-  await database.retry(() => database.alone(claimLog, cleanUp), signal);
+  await database.retry(() => database.alone(claimLog, cleanUp));
 }
 
 /** Brings the table in step with what Postgres says of a day that this process has taken. */
 export async function settleDay(parts: TierParts, { stream, day }: StreamDay): Promise<void> {
-  const { database, store, clock, signal } = parts;
-  const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
+  const { database, store, clock } = parts;
+  const moved = await listMovedDays(database, [stream], { from: day, to: day });
   const here = moved.find(({ place }) => place === store.name);
   const file = here && fileOfEvents(here, clock.now());
   await commitAlone(parts, file ?? { partitionValues: { stream, day }, path: null });
@@ -81,7 +81,7 @@ export async function settleDay(parts: TierParts, { stream, day }: StreamDay): P
  */
 export async function settleLog(parts: TierParts): Promise<void> {
   const { database, store, log, signal } = parts;
-  const moved = await listMovedDays(database, null, null, signal);
+  const moved = await listMovedDays(database, null, null);
   const wanted = new Map(
     moved.flatMap((day) => (day.place === store.name ? [[pathOf(day), day]] : [])),
   );
@@ -91,7 +91,7 @@ export async function settleLog(parts: TierParts): Promise<void> {
   const strays = [...files.values()].filter(({ path }) => !wanted.has(path));
   const foreigner = strays.find(({ path }) => !NAMED.test(path));
   if (foreigner !== undefined) throw foreign(`${foreigner.path} is none of daywalk's files`);
-  const ours = await keepKnown(database, strays.map(publicationOf), signal);
+  const ours = await keepKnown(database, strays.map(publicationOf));
   const gone = strays.filter((file) => ours.has(publicationOf(file)));
   const days = new Map<string, StreamDay>();
   for (const day of [...lacking, ...gone.map(({ partitionValues }) => partitionValues)])

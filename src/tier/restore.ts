@@ -62,7 +62,7 @@ async function restoreOne(
       await removeAgain(database, moved).catch(() => {});
       throw error;
     });
-    if ((await restoreDay(database, moved, recheckDays, signal)) !== 'restored') continue;
+    if ((await restoreDay(database, moved, recheckDays)) !== 'restored') continue;
     await settleDay(parts, moved);
     return true;
   }
@@ -79,7 +79,7 @@ async function putPagesBack(
     });
   const put = async (page: TieredPage) => {
     signal.throwIfAborted();
-    if (!(await putBack(database, page, signal)))
+    if (!(await putBack(database, page)))
       throw wrong(`holds another page ${page.page_no} of walk ${page.walk_id} than was sealed`);
   };
   if (!(await eachPage(store, pages, put, signal))) throw wrong('is not what was written');

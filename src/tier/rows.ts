@@ -25,7 +25,6 @@ export function listDaysToMove(
   database: Database,
   limits: readonly AgeLimit[],
   restoredToo: boolean,
-  signal?: AbortSignal,
 ): Promise<DayToMove[]> {
   return database.persist(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
@@ -48,7 +47,6 @@ export function listDaysToMove(
       limits.map(({ olderThanMs }) => olderThanMs / 1000),
       restoredToo,
     ],
-    signal,
   );
 }
 
@@ -68,7 +66,6 @@ export interface LeavingDay extends Pick<DayToMove, 'streamId' | 'stream' | 'day
 export function readLeavingDay(
   database: Database,
   { streamId, day }: Pick<DayToMove, 'streamId' | 'day'>,
-  signal?: AbortSignal,
 ): Promise<LeavingDay | null> {
   return database.first(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, to_jsonb(shown.walks) as walks,
@@ -80,7 +77,6 @@ export function readLeavingDay(
                             from daywalk.prunable_walks(d.stream_id, d.day, 'day') as k) as g
       where d.stream_id = $1 and d.day = $2::date and not ${isPruned('d.stream_id', 'd.day')}`,
     [streamId, day],
-    signal,
   );
 }
 
@@ -92,7 +88,6 @@ export function markTiered(
   database: Database,
   moved: MovedDay,
   { walks, marks, going, pages }: LeavingDay,
-  signal?: AbortSignal,
 ): Promise<MarkedTiered> {
   const described = {
     stream_id: moved.streamId,
@@ -111,7 +106,6 @@ export function markTiered(
   return database.value(
     `select daywalk.mark_tiered($1::jsonb, $2::bigint[], decode($3, 'hex'), $4::bigint[], $5)`,
     [JSON.stringify(described), walks, marks, going, pages],
-    signal,
   );
 }
 
@@ -119,13 +113,11 @@ export function markTiered(
 export async function keepKnown(
   database: Database,
   publications: readonly string[],
-  signal?: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   if (publications.length === 0) return new Set();
   const rows = await database.persist<{ key: string }>(
     'select p.key from daywalk.publications p where p.key::text = any ($1::text[])',
     [publications],
-    signal,
   );
   return new Set(rows.map(({ key }) => key));
 }
@@ -160,14 +152,12 @@ export const claimLog = async (query: Query): Promise<boolean> => {
 export function countSeals(
   database: Database,
   { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
-  signal?: AbortSignal,
 ): Promise<number | null> {
   return database.value(
     `select (select (select count(*) from daywalk.seals s where s.walk_id = any (g.walks))
                from daywalk.prunings g
               where g.stream_id = $1 and g.day = $2::date and g.what = 'day')`,
     [streamId, day],
-    signal,
   );
 }
 
@@ -192,11 +182,10 @@ export function restoreDay(
   database: Database,
   { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
   recheckDays: number,
-  signal?: AbortSignal,
 ): Promise<Restored> {
-  return database.value(
-    'select daywalk.restore_day($1, $2::date, $3)',
-    [streamId, day, recheckDays],
-    signal,
-  );
+  return database.value('select daywalk.restore_day($1, $2::date, $3)', [
+    streamId,
+    day,
+    recheckDays,
+  ]);
 }

@@ -18,7 +18,6 @@ const CHUNK_BYTES = 4_000_000;
 export async function* leavingPages(
   database: Database,
   { day, going }: Pick<LeavingDay, 'day' | 'going'>,
-  signal: AbortSignal,
 ): AsyncGenerator<readonly TieredPage[]> {
   let { walkId, pageNo } = BEFORE_ALL;
   for (;;) {
@@ -33,7 +32,6 @@ export async function* leavingPages(
          join daywalk.pages p on p.day = $1::date and p.walk_id = n.walk_id and p.page_no = n.page_no
         where n.before < $5::bigint`,
       [day, going, walkId, pageNo, CHUNK_BYTES],
-      signal,
     );
     const pages = rows
       .map((row) => ({
@@ -65,19 +63,11 @@ const valuesOf = (page: TieredPage) =>
   });
 
 /** Whether a page is what was sealed; null: it was not sealed. */
-export function matchesSeal(
-  database: Database,
-  page: TieredPage,
-  signal?: AbortSignal,
-): Promise<boolean | null> {
-  return database.value(`select daywalk.matches_seal(${PAGE})`, valuesOf(page), signal);
+export function matchesSeal(database: Database, page: TieredPage): Promise<boolean | null> {
+  return database.value(`select daywalk.matches_seal(${PAGE})`, valuesOf(page));
 }
 
 /** Puts a page back; false: it is not what was sealed. Repeating it does nothing. */
-export function putBack(
-  database: Database,
-  page: TieredPage,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  return database.value(`select daywalk.put_back(${PAGE})`, valuesOf(page), signal);
+export function putBack(database: Database, page: TieredPage): Promise<boolean> {
+  return database.value(`select daywalk.put_back(${PAGE})`, valuesOf(page));
 }

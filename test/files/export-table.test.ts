@@ -400,7 +400,7 @@ describe('a folder', () => {
       'has files of parquet',
     );
     const prune = { kind: 'day', limits: [], exported: folder } as const;
-    await expect(planPruning(database, prune, signal)).rejects.toThrow(
+    await expect(planPruning(database, prune)).rejects.toThrow(
       `flag --require-export: ${folder} holds the record table alerts, not the records as they were sent`,
     );
   });

@@ -42,7 +42,7 @@ async function exportTo(folder: string) {
 /** Why the day must stay in spite of its file; nothing where it may go. */
 async function keptFor(folder: string): Promise<string[]> {
   const limits = [{ stream: 'events', olderThanMs: 0 }];
-  const plan = await planPruning(database, { kind: 'day', limits, exported: folder }, signal);
+  const plan = await planPruning(database, { kind: 'day', limits, exported: folder });
   return plan.kept.map(({ reason }) => reason);
 }
 

@@ -265,7 +265,7 @@ describe('a day beside one that is pruned', () => {
     for (const day of days) await appendToLedger(database, { streamId, day });
     const { signal } = new AbortController();
     const limits = [{ stream: 'events', olderThanMs: 0 }];
-    const plan = await planPruning(database, { kind: 'day', limits, exported: null }, signal);
+    const plan = await planPruning(database, { kind: 'day', limits, exported: null });
     const { days: went, kept } = await prune(database, 'day', plan, signal);
     expect(kept).toEqual([]);
     expect(went.map(({ day }) => day)).toEqual(days);

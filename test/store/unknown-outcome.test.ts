@@ -365,6 +365,15 @@ describe('a database that stays away', () => {
     await expect(asked).rejects.toThrow('stopped');
   });
 
+  it('is asked once, and not waited for, where whoever opened the database is told to stop', async () => {
+    const stop = new AbortController();
+    const { database } = await begin({ signal: stop.signal });
+    stop.abort(new Error('stopped'));
+    expect(await database.persist('select 1 as one')).toEqual([{ one: 1 }]);
+    await proxy.close();
+    await expect(database.persist('select 1')).rejects.toThrow('stopped');
+  });
+
   it('does not get a connection back whose statement was given up (D18)', async () => {
     const { database } = await begin({ connections: 1 });
     const ambush = proxy.ambush('swallow', /given_up/);

@@ -117,6 +117,7 @@ export interface Opening {
   readonly connections?: number;
   readonly statementTimeoutMs?: number;
   readonly patienceMs?: number;
+  readonly signal?: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Logger;
 }
@@ -134,6 +135,7 @@ function connectTo(url: string, opening: Opening = {}): Database {
     connections: opening.connections ?? 4,
     statementTimeoutMs: opening.statementTimeoutMs ?? 20_000,
     patienceMs: opening.patienceMs ?? 20_000,
+    ...(opening.signal && { signal: opening.signal }),
     clock: opening.clock ?? hastyClock,
     log: opening.log ?? silentLogger,
   });

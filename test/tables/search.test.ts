@@ -263,11 +263,11 @@ describe('what was pruned', () => {
     await followAll(streamId);
     for (const day of [DAY, NEXT]) await appendToLedger(database, { streamId, day });
     const [plan, kept] = await Promise.all([
-      planPruning(
-        database,
-        { kind: 'day', limits: [{ stream: 'events', olderThanMs: 0 }], exported: null },
-        never,
-      ),
+      planPruning(database, {
+        kind: 'day',
+        limits: [{ stream: 'events', olderThanMs: 0 }],
+        exported: null,
+      }),
       lookFor('2', { to: NEXT }),
     ]);
     expect(kept.records).toHaveLength(2);
@@ -293,11 +293,11 @@ describe('what was pruned', () => {
   it('waits for filters that are being made, so that none is left behind', async () => {
     const streamId = await proven({ [DAY]: [[1]] });
     await appendToLedger(database, { streamId, day: DAY });
-    const plan = await planPruning(
-      database,
-      { kind: 'day', limits: [{ stream: 'events', olderThanMs: 0 }], exported: null },
-      never,
-    );
+    const plan = await planPruning(database, {
+      kind: 'day',
+      limits: [{ stream: 'events', olderThanMs: 0 }],
+      exported: null,
+    });
     const client = await server.pool.connect();
     let pruned = false;
     try {

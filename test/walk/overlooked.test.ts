@@ -968,11 +968,7 @@ describe('a source whose lists are cut otherwise than by their number', () => {
         const database = sharedDatabase(server);
         const { signal } = new AbortController();
         const limits = [{ stream: exporting.stream.name, olderThanMs: 0 }];
-        const plan = await planPruning(
-          database,
-          { kind: 'superseded', limits, exported: null },
-          signal,
-        );
+        const plan = await planPruning(database, { kind: 'superseded', limits, exported: null });
         expect((await prune(database, 'superseded', plan, signal)).days.length).toBeGreaterThan(0);
       }
       for (const [index, day] of [whole, part].entries()) {

@@ -18,7 +18,7 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
   return withStore(asked, async ({ database }) => {
     const claimed =
       request.kind === 'day' ? await claimedByTables(database, settings.tables) : new Map();
-    const plan = await planPruning(database, { ...request, claimed }, signal);
+    const plan = await planPruning(database, { ...request, claimed });
     const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
     const { days, kept } = done ?? plan;
     const document = { dryRun: done === null, what: request.kind, ...plan, ...done };

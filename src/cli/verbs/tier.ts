@@ -60,12 +60,12 @@ function limitsOf({ options, settings, streams }: Asked): AgeLimit[] {
 }
 
 async function move(
-  { database, settings, options, signal, log }: Store,
+  { database, settings, options, log }: Store,
   tier: TierParts,
   limits: readonly AgeLimit[],
 ): Promise<Outcome> {
   const claimed = await claimedByTables(database, settings.tables);
-  const listed = await listDaysToMove(database, limits, true, signal);
+  const listed = await listDaysToMove(database, limits, true);
   const due = listed.map((day) => ({ ...day, kept: day.kept ?? claimed.get(day.stream) ?? null }));
   const days = due.filter(({ kept }) => kept === null);
   const { name } = tier.store;
@@ -76,7 +76,7 @@ async function move(
     const lines = [...describeKept(kept), ...describePlan(days, kept, name)];
     return { report: { days, kept }, lines };
   }
-  if (days.length > 0) await checkStore(tier.store, signal);
+  if (days.length > 0) await checkStore(tier.store, tier.signal);
   const say = sayingSeldom(log);
   const report = await moveDays(tier, due, (done) =>
     say({ done, days: due.length }, 'moving days'),
@@ -85,11 +85,11 @@ async function move(
 }
 
 async function restore(
-  { database, names, settings, options, signal, log }: Store,
+  { database, names, settings, options, log }: Store,
   tier: TierParts,
 ): Promise<Outcome> {
   const range = closedRange({ to: options.from, ...options }, settings);
-  const moved = await listMovedDays(database, names, range, signal);
+  const moved = await listMovedDays(database, names, range);
   const say = sayingSeldom(log);
   const dryRun = options.dryRun === true;
   const report = dryRun

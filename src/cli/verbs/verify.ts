@@ -56,7 +56,7 @@ function againstSource(invocation: Invocation): Promise<number> {
       });
     const since = systemClock.monotonic();
     const moved = deep ? await openMoved(session) : null;
-    if (tiered.length > 0) moved?.reach(await listMovedDays(database, names, span, signal));
+    if (tiered.length > 0) moved?.reach(await listMovedDays(database, names, span));
     const how = moved === null ? lookAtWindow : comparePages(moved);
     // Of an object some megabytes are held at a time.
     const there = deep ? await compare(how, tiered, 1) : [];
@@ -86,9 +86,9 @@ async function againstDigests(invocation: Invocation): Promise<number> {
   return withStore(asked, async (store) => {
     const { database } = store;
     const parts = { database, clock: systemClock };
-    const before = await listMovedDays(database, names, span, signal);
+    const before = await listMovedDays(database, names, span);
     const report = await verifyStored(parts, names, span, settings.concurrency, signal);
-    const moved = await listMovedDays(database, names, span, signal);
+    const moved = await listMovedDays(database, names, span);
     const tier = await checkTier(moved, store);
     const back = before.filter(
       ({ stream, day }) => !moved.some((one) => one.stream === stream && one.day === day),

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number;
   /** How long a database that is away is waited for; milliseconds. */
   readonly patienceMs: number;
+  /** Ends that waiting, and so whatever is tried again; never: where it is left out. */
+  readonly signal?: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
 }
