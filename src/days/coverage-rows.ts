@@ -71,33 +71,17 @@ export interface GapRow {
   readonly lastError: string | null;
 }
 
-/**
- * What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`, found
- * without working out what the complete days hold.
- */
+/** What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`. */
 export function readGaps(
   database: Database,
   streamNames: readonly string[],
   range: DayRange | null = null,
 ): Promise<GapRow[]> {
   return database.persist(
-    `with mine as (
-       select stream_id, name from daywalk.streams where name = any ($1::text[])
-     ), found as (
-       select u.stream_id, u.day, ${standingOf('w.walked')} as state, u.due_at, e.last_error
-         from daywalk.unfinished_days u
-         left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day
-        cross join lateral (select bool_and(d.state = 'complete') as walked from daywalk.windows d
-                             where d.stream_id = u.stream_id and d.day = u.day and d.kind = 'day' and d.state <> 'replaced') as w
-        where u.stream_id in (select stream_id from mine) and ($2::date is null or u.day between $2::date and $3::date)
-       union all
-       select stream_id, day, 'missing', null, null
-         from daywalk.missing_days
-        where stream = any ($1::text[]) and ($2::date is null or day between $2::date and $3::date)
-     )
-     select m.name as stream, f.day, f.state, f.due_at as "dueAt", f.last_error as "lastError"
-       from found f join mine m on m.stream_id = f.stream_id
-      order by f.day, array_position($1::text[], m.name)`,
+    `select g.stream, g.day, ${standingOf('g')} as state, g.due_at as "dueAt", g.last_error as "lastError"
+       from daywalk.gaps g
+      where g.stream = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)
+      order by g.day, array_position($1::text[], g.stream)`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
 }

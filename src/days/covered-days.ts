@@ -8,7 +8,7 @@ import { databaseNow } from '../store/windows.ts';
 import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
-export interface DayInState extends Omit<KnownDay, 'streamId' | 'standing'> {
+export interface DayInState extends Omit<KnownDay, 'stream' | 'standing'> {
   readonly state: DayState;
 }
 
@@ -51,15 +51,11 @@ export async function readStreamDays(database: Database, asked: DaysAsked) {
   });
   const todays = calendars.map(({ today }) => today).sort();
   const range = { from: asked.from, to: asked.to ?? todays.at(-1) ?? asked.from };
-  const rows = await readKnownDays(
-    database,
-    known.map(({ streamId }) => streamId),
-    range,
-  );
+  const rows = await readKnownDays(database, asked.streams, range);
   return calendars.map(({ name, stream, lastClosed, today }) => {
     const since = stream?.since ?? null;
     const scope = { since, lastClosed, today };
-    const own = rows.filter((row) => row.streamId === stream?.streamId);
+    const own = rows.filter((row) => row.stream === name);
     const byDay = new Map(own.map((facts) => [facts.day, facts]));
     return {
       stream: name,
@@ -79,4 +75,4 @@ export async function readStreamDays(database: Database, asked: DaysAsked) {
   });
 }
 
-const figuresOf = ({ streamId: _, day: __, standing: ___, ...figures }: KnownDay) => figures;
+const figuresOf = ({ stream: _, day: __, standing: ___, ...figures }: KnownDay) => figures;

@@ -2,11 +2,11 @@
 import type { Day, DayRange } from '../model.ts';
 import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
-import { hasBegun, isPruned, isTiered } from '../store/shown.ts';
+import { hasBegun } from '../store/shown.ts';
 
 /** A day that has a window; the cuts in it and at its end count as windows of it. */
 export interface KnownDay {
-  readonly streamId: number;
+  readonly stream: string;
   readonly day: Day;
   readonly windows: number;
   readonly completeWindows: number;
@@ -25,40 +25,26 @@ export interface KnownDay {
   readonly lastError: string | null;
 }
 
-/** The standing of an unfinished day `u`. @param walked a condition: all of it is complete but a cut at its ends. */
-export const standingOf = (walked: string): string =>
-  `case when u.running then 'running' when u.failed then 'failed' when ${walked} then 'walked'
-        when ${hasBegun('u.stream_id', 'u.day')} then 'begun' else 'pending' end`;
+/** How a row of `daywalk.coverage` or `daywalk.gaps` stands: of what is pending, how far it is. */
+export const standingOf = (row: string): string =>
+  `case when ${row}.state = 'tiered' then 'complete' when ${row}.state <> 'pending' then ${row}.state
+        else (select case when bool_and(w.state = 'complete') then 'walked' when ${hasBegun('s.stream_id', `${row}.day`)} then 'begun' else 'pending' end
+                from daywalk.streams s join daywalk.windows w on w.stream_id = s.stream_id and w.day = ${row}.day and w.kind = 'day' and w.state <> 'replaced'
+               where s.name = ${row}.stream group by s.stream_id) end`;
 
 /** The days of the range that have a window, by stream and day. */
 export function readKnownDays(
   database: Database,
-  streamIds: readonly number[],
+  streamNames: readonly string[],
   range: DayRange,
 ): Promise<KnownDay[]> {
   return database.persist(
-    `with parts as (
-       select stream_id, day,
-              count(*)::integer as windows,
-              (count(*) filter (where state = 'complete'))::integer as complete_windows,
-              bool_and(state = 'complete') filter (where kind = 'day') as walked,
-              min(due_at) as due_at
-         from daywalk.windows
-        where stream_id = any ($1::integer[]) and day between $2::date and $3::date and state <> 'replaced'
-        group by stream_id, day
-       having bool_or(kind = 'day')
-     )
-     select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows",
-            case when ${isPruned('p.stream_id', 'p.day')} and not ${isTiered('p.stream_id', 'p.day')} then 'pruned'
-                 when u.day is null then 'complete' else ${standingOf('p.walked')} end as standing,
-            coalesce(u.due_at, p.due_at) as "dueAt", e.last_error as "lastError",
-            coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes, s.proof
-       from parts p
-       left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
-       left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day and s.day between $2::date and $3::date
-       left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
-      order by p.stream_id, p.day`,
-    [streamIds, range.from, range.to],
+    `select c.stream, c.day, c.windows, c.complete_windows as "completeWindows", ${standingOf('c')} as standing,
+            c.due_at as "dueAt", c.last_error as "lastError", c.records, c.gone, c.pages, c.bytes, c.proof
+       from daywalk.coverage c
+      where c.stream = any ($1::text[]) and c.day between $2::date and $3::date and c.state <> 'missing'
+      order by c.stream, c.day`,
+    [streamNames, range.from, range.to],
   );
 }
 

@@ -85,7 +85,7 @@ describe('a day that is marked', () => {
     const [after] = await readTotals(database, [streamId]);
     expect(after).toMatchObject({ complete: 0, records: 0, pages: 0, bytes: 0 });
     expect((before?.closed ?? 0) - (after?.closed ?? 0)).toBe(1);
-    expect(await readKnownDays(database, [streamId], { from: DAY, to: DAY })).toMatchObject([
+    expect(await readKnownDays(database, ['events'], { from: DAY, to: DAY })).toMatchObject([
       { day: DAY, standing: 'pruned', records: 0 },
     ]);
     expect(await server.query('select from daywalk.events')).toEqual([]);

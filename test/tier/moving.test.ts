@@ -3,10 +3,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readKnownDays } from '../../src/days/rows.ts';
 import { readDayStory } from '../../src/days/story-rows.ts';
 import { describeStory } from '../../src/days/story-text.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { verifyStored } from '../../src/ledger/verify-stored.ts';
+import type { Day } from '../../src/model.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays } from '../../src/store/moved-days.ts';
@@ -109,6 +111,9 @@ describe('days of three streams', () => {
     expect(report.days).toHaveLength(DAYS.length * STREAMS.length);
     await expectExact({ server, store }, before);
     expect(await states()).toEqual([{ state: 'tiered' }]);
+    const [from, to] = [DAYS[0] as Day, DAYS.at(-1) as Day];
+    for (const { standing } of await readKnownDays(database, STREAMS, { from, to }))
+      expect(standing).toBe('complete');
     expect(await server.query('select from daywalk.pages')).toEqual([]);
     expect(await server.query('select from daywalk.events')).toEqual([]);
     expect(
