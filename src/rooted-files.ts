@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { SettingsError } from './errors.ts';
 
 /** Events are not for every user of the machine. */
-export const FILE_MODE = 0o600;
+const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -55,7 +55,7 @@ async function openFolder(path: string, flags: number): Promise<OpenFolder> {
 }
 
 /** As `mkdir -p`. Node's own tells ENOENT where a file system is read-only. */
-export async function makeFolders(path: string): Promise<void> {
+async function makeFolders(path: string): Promise<void> {
   try {
     await makeFolder(path);
   } catch (error) {

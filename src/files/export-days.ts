@@ -1,14 +1,14 @@
 /** Exports days to files: what is there as it is published is skipped, what is not complete is left out and told. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
-import { DaywalkError } from '../errors.ts';
+import { DaywalkError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
-import type { Database } from '../store/database.ts';
+import { claimOf, type Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
 import type { Contents, ExportedTable } from './contents.ts';
-import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
+import { digestOfFile, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook } from './manifest.ts';
 import { type ArchivedDay, isAway } from './rows.ts';
@@ -63,15 +63,21 @@ export async function exportDays(
   signal: AbortSignal,
   onDay: OnDay = () => {},
 ): Promise<FileExportReport> {
-  const days = await listAskedDays(parts.database, options);
-  const unlock = await lockFolder(options.folder, parts.clock);
-  try {
-    const book = await ManifestBook.open(options.folder);
-    const format = book.formatFor(options.contents, options.format);
-    return await exportInto({ ...parts, ...options, format, book, signal }, days, onDay);
-  } finally {
-    await unlock();
-  }
+  const { database, clock } = parts;
+  const { folder, contents } = options;
+  const days = await listAskedDays(database, options);
+  const claim = claimOf('daywalk.export', folder);
+  const report = await database.alone(claim, async () => {
+    const book = await ManifestBook.open(folder);
+    const format = book.formatFor(contents, options.format);
+    // Before the first file: a folder that a kill leaves without an entry for it is known as one of this format.
+    await book.write(clock.now());
+    return exportInto({ ...parts, ...options, format, book, signal }, days, onDay);
+  });
+  if (report !== null) return report;
+  throw new SettingsError(`${folder} is being written by another export`, {
+    hint: 'Wait for it, or write into another folder.',
+  });
 }
 
 /** An export that has its folder, and whose format is settled. */

@@ -5,9 +5,6 @@ import type { Day } from '../model.ts';
 export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** The name of a day's file. */
-export const nameOf = (format: Format): string => `records.${format}`;
-
 /**
  * The path of a day's file, from the folder, with `/` between its parts. Above the days of a record table stands its name
  * alone: a level `table=…` would be read as a column, and the table may have one that is called so.
@@ -19,5 +16,5 @@ export function pathOf(
   day: Day,
   format: Format,
 ): string {
-  return `${table ?? `stream=${stream}`}/day=${day}/${nameOf(format)}`;
+  return `${table ?? `stream=${stream}`}/day=${day}/records.${format}`;
 }

@@ -5,8 +5,8 @@ import type { Day } from '../model.ts';
 import { codeOf, withFile } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
 import type { Contents, ExportedTable } from './contents.ts';
-import { filesOfDays, namedFileError, writeWhole } from './folder.ts';
-import { FORMATS, type Format, nameOf, pathOf } from './layout.ts';
+import { namedFileError, writeWhole } from './folder.ts';
+import { FORMATS, type Format, pathOf } from './layout.ts';
 import type { ArchivedDay } from './rows.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -38,6 +38,8 @@ export interface IncompleteDay {
 export interface Manifest {
   readonly manifest: typeof VERSION;
   readonly writtenAt: string;
+  /** Of all its files. */
+  readonly format: Format | null;
   /** By stream, day and format. */
   readonly files: readonly ManifestFile[];
   readonly incomplete: readonly IncompleteDay[];
@@ -122,30 +124,29 @@ export class ManifestBook {
   readonly #folder: string;
   readonly #files: Map<string, ManifestFile>;
   readonly #incomplete: Map<string, IncompleteDay>;
-  /** Formats of files of days that no manifest tells of, as after a kill before the first one. */
-  readonly #lying: readonly Format[];
+  /** Null: the folder is new. */
+  #format: Format | null;
 
-  private constructor(folder: string, known: Manifest | null, lying: ReadonlySet<string>) {
+  private constructor(folder: string, known: Manifest | null) {
     this.#folder = folder;
     this.#files = new Map(known?.files.map((file) => [file.path, file]));
     this.#incomplete = new Map(known?.incomplete.map((day) => [keyOf(day), day]));
-    this.#lying = FORMATS.filter((format) => lying.has(nameOf(format)));
+    const format = FORMATS.find((one) => one === known?.format);
+    this.#format = format ?? known?.files[0]?.format ?? null;
   }
 
   /** @throws {SettingsError} when what is there is not a manifest. */
   static async open(folder: string): Promise<ManifestBook> {
-    const known = await readManifest(folder);
-    return new ManifestBook(folder, known, known === null ? await filesOfDays(folder) : new Set());
+    return new ManifestBook(folder, await readManifest(folder));
   }
 
   /**
-   * The format that was asked for, that of the files that are there, or that of the contents.
+   * The format of the folder: of a new one from now on the one that was asked for, or that of the contents.
    * @throws {SettingsError} where the folder has files of another format, or of something else: a reader of all of them would
    * read each day twice.
    */
   formatFor(contents: Contents, asked: Format | null): Format {
-    const files = [...this.#files.values()];
-    const other = files.find(
+    const other = [...this.#files.values()].find(
       ({ table }) =>
         table?.name !== contents.table?.name || table?.columns !== contents.table?.columns,
     );
@@ -154,13 +155,10 @@ export class ManifestBook {
         `flag --out: ${this.#folder} has ${whatOf(other, contents)}, and takes nothing else`,
         { hint: 'Name another folder with --out.' },
       );
-    const there = [...files.map(({ format }) => format), ...this.#lying].find(
-      (format) => format !== asked,
-    );
-    if (asked === null) return there ?? contents.format;
-    if (there === undefined) return asked;
+    this.#format ??= asked ?? contents.format;
+    if (asked === null || asked === this.#format) return this.#format;
     throw new SettingsError(
-      `flag --format: ${this.#folder} has files of ${there}, and takes no other format`,
+      `flag --format: ${this.#folder} has files of ${this.#format}, and takes no other format`,
       { hint: 'Name another folder with --out, or leave the flag out.' },
     );
   }
@@ -187,6 +185,7 @@ export class ManifestBook {
     const manifest: Manifest = {
       manifest: VERSION,
       writtenAt: new Date(now).toISOString(),
+      format: this.#format,
       files,
       incomplete: incomplete.map(([, day]) => day),
     };

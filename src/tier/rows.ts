@@ -1,6 +1,6 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
 import type { AgeLimit, Day } from '../model.ts';
-import type { Database, Query } from '../store/database.ts';
+import { claimOf, type Database, type Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 import type { TableOwner } from './delta/delta-log.ts';
@@ -131,16 +131,9 @@ export const ownedBy = (database: Database): TableOwner => ({
   owns: async (id) => (await keepKnown(database, [id])).has(id),
 });
 
-/** Takes a day, so that one process moves it at a time; false: another one has it. For {@link Database.alone}. */
-export const claimDay =
-  ({ stream, day }: Pick<DayToMove, 'stream' | 'day'>) =>
-  async (query: Query): Promise<boolean> => {
-    const [row] = await query<{ mine: boolean }>(
-      `select pg_try_advisory_xact_lock(hashtext('daywalk.tier'), hashtext($1)) as mine`,
-      [`${stream} ${day}`],
-    );
-    return row?.mine === true;
-  };
+/** Takes a day, so that one process moves it at a time; see {@link claimOf}. */
+export const claimDay = ({ stream, day }: Pick<DayToMove, 'stream' | 'day'>) =>
+  claimOf('daywalk.tier', `${stream} ${day}`);
 
 /** Takes the log of the events table, whenever its writer before is done. For {@link Database.alone}. */
 export const claimLog = async (query: Query): Promise<boolean> => {

@@ -86,7 +86,6 @@ const PLACES = [
   '.manifest.json.half',
   'SHA256SUMS',
   '.SHA256SUMS.half',
-  '.daywalk-export.lock',
   'stream=events',
   DAY_FOLDER,
   FILE,

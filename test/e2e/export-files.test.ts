@@ -6,9 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/files/manifest.ts';
+import { claimOf } from '../../src/store/database.ts';
 import { difference } from '../support/multiset.ts';
 import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
+import { openDatabase } from '../support/store.ts';
 import {
   expectSums,
   expectTexts,
@@ -163,10 +165,14 @@ describe('a second run', () => {
 
   test('a folder that another export writes is left alone', async () => {
     const folder = temporaryFolder();
-    await writeFile(join(folder, '.daywalk-export.lock'), 'another-host 17\n');
-    const ended = await exportTo(await stored(), folder);
+    const scene = await stored();
+    const database = openDatabase(scene.database.url);
+    const ended = await database.alone(claimOf('daywalk.export', folder), () =>
+      exportTo(scene, folder),
+    );
     expect(ended).toMatchObject({ code: 2 });
-    expect(ended.stderr).toMatch(/being written by another export \(another-host 17\)/);
+    expect(ended?.stderr).toContain(`${folder} is being written by another export`);
+    expect(await exportTo(scene, folder)).toMatchObject({ code: 0 });
   });
 });
 

@@ -11,15 +11,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { SettingsError } from '../../src/errors.ts';
-import { digestOfFile, lockFolder, sizeOf, writeWhole } from '../../src/files/folder.ts';
+import { digestOfFile, sizeOf, writeWhole } from '../../src/files/folder.ts';
 import { readManifest } from '../../src/files/manifest.ts';
 import { withFile } from '../../src/rooted-files.ts';
 
@@ -112,29 +110,6 @@ describe('writing', () => {
       (path) => statSync(join(fresh, path)).mode & 0o777,
     );
     expect(modes).toEqual([0o700, 0o700, 0o700, 0o600]);
-  });
-});
-
-describe('the lock', () => {
-  test('a link in its place is replaced, and what it leads to is neither told nor removed', async () => {
-    const { root, victim } = planted();
-    symlinkSync(victim, join(root, '.daywalk-export.lock'));
-    const unlock = await lockFolder(root, systemClock);
-    expect(readFileSync(victim, 'utf8')).toBe(SECRET);
-    await unlock();
-    expect(existsSync(join(root, '.daywalk-export.lock'))).toBe(false);
-  });
-
-  test('one without a holder counts for a minute, in which its process may write into it', async () => {
-    const { root } = planted();
-    const lock = join(root, '.daywalk-export.lock');
-    writeFileSync(lock, '');
-    await expect(lockFolder(root, systemClock)).rejects.toThrow(/is being written by another/);
-    const before = systemClock.now() / 1000 - 61;
-    utimesSync(lock, before, before);
-    const unlock = await lockFolder(root, systemClock);
-    expect(readFileSync(lock, 'utf8')).toContain(` ${process.pid}\n`);
-    await unlock();
   });
 });
 
