@@ -37,7 +37,7 @@ export class Counts {
     moved: MovedPlace | undefined,
     signal: AbortSignal,
   ): Promise<DayCounts> {
-    const text = JSON.stringify([wanted, day.version, day.tiered]);
+    const text = JSON.stringify([wanted, day.version, day.state]);
     const name = createHash('sha256').update(text).digest('base64');
     const counts = this.#remembered(name);
     if (counts.seen === day.records) return counts;

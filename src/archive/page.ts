@@ -79,7 +79,7 @@ export class ServedArchive {
 
   /** Where the days are that moved. @throws {Refusal} where that cannot be reached. */
   async #placesOf(query: Query, stream: rows.ServedStream, days: readonly rows.ServedDay[]) {
-    const asked = days.filter(({ tiered }) => tiered);
+    const asked = days.filter(({ state }) => state === 'tiered');
     const [from, to] = [asked[0]?.day, asked.at(-1)?.day];
     if (from === undefined || to === undefined) return new Map<Day, MovedPlace>();
     const moved = await readMovedDays(query, [stream.name], { from, to });
@@ -246,16 +246,19 @@ const noStream = (resource: Resource, streams: readonly string[]): Refusal =>
  * clients may understand that the whole resource is gone.
  */
 function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[]): void {
-  const refuse = (what: 'pruned' | 'incomplete', why: string, hint: string) => {
-    const some = days.filter((day) => day[what]).map(({ day }) => day);
+  const refuse = (what: string, refused: readonly rows.ServedDay[], why: string, hint: string) => {
+    const some = refused.map(({ day }) => day);
     if (some.length === 0) return;
     const others = some.length === 1 ? '' : ` and ${some.length - 1} more`;
     const more = { stream: name, [what]: some.slice(0, MOST_TOLD) };
     throw new Refusal(409, `${why}: ${name} ${some[0]}${others}`, `${hint} ${some.at(-1)}.`, more);
   };
+  const pruned = days.filter(({ state }) => state === 'pruned');
   const gone = 'Retention has removed them. Ask for later days than';
-  refuse('pruned', 'not kept in the archive any more', gone);
-  refuse('incomplete', 'not complete in the archive', 'daywalk why tells of a day, such as');
+  refuse('pruned', pruned, 'not kept in the archive any more', gone);
+  const incomplete = days.filter(({ state }) => state !== 'complete' && state !== 'tiered');
+  const why = 'daywalk why tells of a day, such as';
+  refuse('incomplete', incomplete, 'not complete in the archive', why);
 }
 
 /** What retention empties by `truncate` no snapshot keeps: what is there is counted, for an answer without it would look whole. */

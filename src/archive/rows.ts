@@ -1,7 +1,8 @@
 /** What the served archive reads: streams, days, how many records of each page are asked for, those records, and an envelope. */
+import type { CoverageState } from '../days/coverage-rows.ts';
 import type { Day, Filters, Resource, WallTime } from '../model.ts';
 import type { Query, SqlValues } from '../store/database.ts';
-import { isPruned, isTiered, shownWalks } from '../store/shown.ts';
+import { shownWalks } from '../store/shown.ts';
 
 /** A stream that can be served. */
 export interface ServedStream {
@@ -30,11 +31,8 @@ export async function readStream(
 /** A day as it is shown now. */
 export interface ServedDay {
   readonly day: Day;
-  readonly incomplete: boolean;
-  /** It was there, and retention has removed it. */
-  readonly pruned: boolean;
-  /** It is in the folder or bucket of the tier. */
-  readonly tiered: boolean;
+  /** That of `daywalk.coverage`; missing: nothing is known of it. */
+  readonly state: CoverageState;
   /** Records that the views show of it. */
   readonly records: number;
   /** Changes with what is shown of it. */
@@ -49,8 +47,7 @@ export function readDays(
   to: WallTime,
 ): Promise<ServedDay[]> {
   return query<ServedDay>(
-    `select a.day::date as day, coalesce(c.state not in ('complete', 'tiered'), true) as incomplete, coalesce(c.records, 0) as records,
-            ${isPruned('$1', 'a.day::date')} and not ${isTiered('$1', 'a.day::date')} as pruned, ${isTiered('$1', 'a.day::date')} as tiered,
+    `select a.day::date as day, coalesce(c.state, 'missing') as state, coalesce(c.records, 0) as records,
             array_to_string(d.walks, ' ') || encode(daywalk.marks_digest(d.walks), 'base64') as version
        from generate_series($3::date::timestamp, $4::date::timestamp, interval '1 day') as a (day)
        left join daywalk.coverage c on c.stream = $2 and c.day = a.day::date and c.day between $3::date and $4::date

@@ -1,7 +1,7 @@
 /** Prunings in the database: which days and walks may go, the months that they are in, and marking them. */
 import type { AgeLimit, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { isPruned, shownWalks } from '../store/shown.ts';
+import { shownWalks } from '../store/shown.ts';
 
 /** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
 export type PruningKind = 'day' | 'superseded';
@@ -34,43 +34,30 @@ export function listOldDays(
   limits: readonly AgeLimit[],
 ): Promise<OldDay[]> {
   return database.persist(
-    `with due as materialized (
-       select d.stream_id, d.day from daywalk.ledger_due d where d.stream = any ($2::text[])
-     ), unfinished as materialized (
-       select stream_id, day, failed from daywalk.unfinished_days
-     ), old as materialized (
-       select s.stream_id, s.name as stream, w.day,
-              case when bool_or(w.lease_expires > clock_timestamp()) then 'a worker holds it'
-                   when bool_or(u.failed) then 'it failed'
-                   when bool_or(u.day is not null) then 'it is not complete' end as kept
-         from unnest($2::text[], $3::double precision[]) as l (name, seconds)
-         join daywalk.streams s on s.name = l.name
-         join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'replaced'
-         left join unfinished u on u.stream_id = w.stream_id and u.day = w.day
-        where ((w.day + 1)::timestamp at time zone s.time_zone) + s.settle + make_interval(secs => l.seconds) <= clock_timestamp()
-          and not ${isPruned('w.stream_id', 'w.day')}
-        group by s.stream_id, s.name, w.day
-       having bool_or(w.kind = 'day')
-     )
-     select o.stream_id as "streamId", o.stream, o.day, to_jsonb(shown.walks) as walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
-            coalesce(o.kept, case when exists (select from due d where d.stream_id = o.stream_id and d.day = o.day)
-                                  then 'it is not in the ledger yet: the next run appends it' end) as kept,
+    `select s.stream_id as "streamId", s.name as stream, c.day, to_jsonb(shown.walks) as walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
+            case when exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = c.day and w.lease_expires > clock_timestamp())
+                 then 'a worker holds it'
+                 when c.state = 'failed' then 'it failed'
+                 when c.state <> 'complete' then 'it is not complete'
+                 when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept,
             (select jsonb_build_object('digest', encode(l.digest, 'hex')) from daywalk.ledger l
-              where l.stream_id = o.stream_id and l.day = o.day order by l.revision desc limit 1) as ledger,
-            case $1 when 'day' then coalesce(d.records, 0) else g.records end as records,
-            case $1 when 'day' then coalesce(d.pages, 0) else g.pages end as pages, g.pages as "storedPages", g.bytes
-       from old o
-       left join daywalk.days d on d.stream_id = o.stream_id and d.day = o.day
-      cross join lateral (
-        select ${shownWalks('o.stream_id', 'o.day')} as walks) as shown
+              where l.stream_id = s.stream_id and l.day = c.day order by l.revision desc limit 1) as ledger,
+            case $1 when 'day' then c.records else g.records end as records,
+            case $1 when 'day' then c.pages else g.pages end as pages, g.pages as "storedPages", g.bytes
+       from unnest($2::text[], $3::double precision[]) as l (name, seconds)
+       join daywalk.streams s on s.name = l.name
+       join daywalk.coverage c on c.stream = s.name and c.state not in ('missing', 'pruned', 'tiered')
+       left join daywalk.days d on d.stream_id = s.stream_id and d.day = c.day
+      cross join lateral (select ${shownWalks('s.stream_id', 'c.day')} as walks) as shown
       cross join lateral (
         select count(*) as walks, coalesce(sum(k.pages), 0)::bigint as pages, coalesce(sum(k.records), 0)::bigint as records,
                coalesce(sum(k.bytes), 0)::bigint as bytes
-          from daywalk.prunable_walks(o.stream_id, o.day, $1) as k
+          from daywalk.prunable_walks(s.stream_id, c.day, $1) as k
          -- The cut before the first day of a month is not counted: months are compared with what is stored in them.
-         where date_trunc('month', k.day) = date_trunc('month', o.day)) as g
-      where g.walks > 0 or $1 = 'day'
-      order by o.day, array_position($2::text[], o.stream)`,
+         where date_trunc('month', k.day) = date_trunc('month', c.day)) as g
+      where daywalk.closed_at(c.day, s.time_zone, s.settle) + make_interval(secs => l.seconds) <= clock_timestamp()
+        and (g.walks > 0 or $1 = 'day')
+      order by c.day, array_position($2::text[], s.name)`,
     [kind, limits.map(({ stream }) => stream), limits.map(({ olderThanMs }) => olderThanMs / 1000)],
   );
 }

@@ -2,9 +2,8 @@
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
-import { readEvents } from './event-file.ts';
 import type { TierParts } from './moved-log.ts';
-import { readBack } from './object-file.ts';
+import { checkObject } from './object-file.ts';
 import { eachPage, type TieredPage } from './page-file.ts';
 import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
@@ -44,7 +43,7 @@ export async function checkTieredDays(
       await told(note, async () => {
         sums.pages += await checkPages(parts, moved, note);
       });
-      await told(note, () => checkEvents(parts, moved, note));
+      await told(note, () => checkObject(parts.store, events, parts.signal));
     }
   }
   return { ...sums, findings };
@@ -84,14 +83,4 @@ async function checkPages(
     note(`${key}: ${seals} pages were sealed, and it holds ${sealed} of them`);
   if (!isWhole) note(`${key} is not what was written`);
   return count;
-}
-
-async function checkEvents(
-  { store, signal }: CheckParts,
-  { events: { key, sha256 }, records, recordsSha256 }: MovedDay,
-  note: (problem: string) => void,
-): Promise<void> {
-  const found = await readBack(readEvents, store, key, signal);
-  if (found.sha256 !== sha256 || found.records !== records || found.recordsSha256 !== recordsSha256)
-    note(`${key} is not what was written`);
 }

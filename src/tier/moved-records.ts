@@ -1,17 +1,14 @@
 /** What days that moved hold, read from their objects by ranges, and compared with what Postgres says of them. */
-import { createHash } from 'node:crypto';
 import { orAborted } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { MovedDay, MovedPage, MovedRecords, PageRange } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
 import { WrittenDigest } from '../written.ts';
 import { readEvents } from './event-file.ts';
-import { readObject, spoiledObject } from './object-file.ts';
+import { checkObject, readObject, spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { TieredPage } from './page-file.ts';
 
-/** Of one read while an object is compared with its SHA-256. */
-const CHECK_BYTES = 8_000_000;
 /** About so much text of records at a time: a row group may have more. */
 const CHUNK_LETTERS = 2_000_000;
 
@@ -51,8 +48,10 @@ export class StoredRecords implements MovedRecords {
     signal: AbortSignal,
     from = 0,
   ): AsyncGenerator<readonly ShownRecord[]> {
-    const store = await this.#storeOfWhole(moved, signal);
     const { events, records, recordsSha256 } = moved;
+    const store = this.#storeOf(moved);
+    if ((await store.size(events.key, signal)) !== events.bytes)
+      throw spoiledObject(store, events.key);
     const digest = new WrittenDigest();
     const range = { from, to: Number.POSITIVE_INFINITY };
     let count = from;
@@ -70,33 +69,13 @@ export class StoredRecords implements MovedRecords {
   async check(moved: MovedDay, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { key } = moved.events;
-    const checking = this.#checked.get(key) ?? this.#compare(moved);
+    const { signal: never } = new AbortController();
+    const check = () => checkObject(this.#storeOf(moved), moved.events, never);
+    const checking = this.#checked.get(key) ?? check();
     this.#checked.set(key, checking);
     // Whoever does not wait any more leaves it to the next one who asks.
     checking.catch(() => this.#checked.delete(key));
     await orAborted(checking, signal);
-  }
-
-  async #compare(moved: MovedDay): Promise<void> {
-    const { signal } = new AbortController();
-    const store = await this.#storeOfWhole(moved, signal);
-    const { key, bytes, sha256 } = moved.events;
-    const hash = createHash('sha256');
-    for (let start = 0; start < bytes; start += CHECK_BYTES) {
-      const end = Math.min(start + CHECK_BYTES, bytes);
-      const part = await store.read(key, signal, { start, end });
-      if (part === null) throw spoiledObject(store, key);
-      hash.update(part);
-    }
-    if (hash.digest('hex') !== sha256) throw spoiledObject(store, key);
-  }
-
-  /** The store of a day whose object of records has its size. */
-  async #storeOfWhole(moved: MovedDay, signal: AbortSignal): Promise<ObjectStore> {
-    const store = this.#storeOf(moved);
-    const { key, bytes } = moved.events;
-    if ((await store.size(key, signal)) !== bytes) throw spoiledObject(store, key);
-    return store;
   }
 
   async *pages(

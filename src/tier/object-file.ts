@@ -1,6 +1,8 @@
 /** An object that is Parquet: read by ranges, and whole to see that it holds what was written. */
+import { createHash } from 'node:crypto';
 import { ObjectStoreError } from '../errors.ts';
 import { type RowRange, readParquet } from '../parquet/read.ts';
+import type { MovedObject } from '../store/moved-days.ts';
 import { type FileLine, type Written, WrittenDigest } from '../written.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -33,6 +35,26 @@ export async function* readObject<R>(
   } catch (cause) {
     throw cause === failure ? cause : spoiledObject(store, key, cause);
   }
+}
+
+/** Of one read while an object is compared with its SHA-256. */
+const CHECK_BYTES = 8_000_000;
+
+/** Reads an object as bytes, and nothing of what is in it. @throws {ObjectStoreError} where it is not what was written. */
+export async function checkObject(
+  store: ObjectStore,
+  { key, bytes, sha256 }: MovedObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const hash = createHash('sha256');
+  let size = await store.size(key, signal);
+  for (let start = 0; size === bytes && start < bytes; start += CHECK_BYTES) {
+    const end = Math.min(start + CHECK_BYTES, bytes);
+    const part = await store.read(key, signal, { start, end });
+    if (part === null) size = null;
+    else hash.update(part);
+  }
+  if (size !== bytes || hash.digest('hex') !== sha256) throw spoiledObject(store, key);
 }
 
 /** What somebody removed or changed. */

@@ -167,18 +167,17 @@ describe('a served day', () => {
   it('tells what is complete, what was pruned, and how many records it has', async () => {
     const streamId = await planDays(database);
     await publish(streamId, pagesOf(ids(1), ids(2)));
-    const nothing = { incomplete: true, pruned: false, records: 0 };
     expect(await served()).toMatchObject([
-      { day: '2026-03-04', ...nothing },
-      { day: DAY, incomplete: false, pruned: false, records: 2 },
-      { day: '2026-03-06', ...nothing },
+      { day: '2026-03-04', records: 0 },
+      { day: DAY, state: 'complete', records: 2 },
+      { day: '2026-03-06', records: 0 },
     ]);
     await server.query(
       `insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
        values ($1, $2, 'day', '{1}', 2, 2, 100)`,
       [streamId, DAY],
     );
-    expect((await served())[1]).toMatchObject({ day: DAY, incomplete: true, pruned: true });
+    expect((await served())[1]).toMatchObject({ day: DAY, state: 'pruned' });
   });
 
   const wanted = (change: Partial<Wanted> = {}): Wanted => ({
