@@ -57,7 +57,6 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
     bucket,
     prefix: prefix.join('/'),
     pathStyle: settings.tierPathStyle,
-    allowHttp: settings.tierAllowHttp,
     region: tierRegion,
     keys: keysOf(settings),
     tls: tierCaFile === undefined ? {} : { ca: await readFile(tierCaFile, 'utf8') },

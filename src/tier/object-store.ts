@@ -54,7 +54,7 @@ export const CHECK_FOLDER = 'daywalk-check/';
 const MOST_BYTES = { part: 255, key: 900 };
 
 /** Whether a folder and a bucket can both have an object of this key. Names that begin with a dot are the folder's own. */
-export function isKey(key: string): boolean {
+function isKey(key: string): boolean {
   const isName = (part: string) =>
     part !== '' && !part.startsWith('.') && Buffer.byteLength(part) <= MOST_BYTES.part;
   const isWritable = Buffer.byteLength(key) <= MOST_BYTES.key && printable(key) === key;

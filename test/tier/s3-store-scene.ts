@@ -37,7 +37,6 @@ export function storeAt(
     region: server.region,
     prefix: 'pre/fix',
     pathStyle: true,
-    allowHttp: false,
     keys: KEYS,
     tls: {},
     proxy: {},
@@ -65,7 +64,6 @@ export async function inHost(): Promise<WatchedStore> {
   const { store } = storeAt(server, {
     endpoint: 'http://s3.test',
     pathStyle: false,
-    allowHttp: true,
     prefix: '',
     keys,
     proxy: { http: server.url },

@@ -6,14 +6,6 @@ import { MOST_ERROR_BYTES, type S3Answer, type S3Link } from './s3-exchange.ts';
 
 /** A whole answer that is an error as S3 tells it, and what is in it; a page of a proxy is none. */
 const ERROR = /^\s*(?:<\?xml[^<>]*>\s*)?<Error(?:\s[^<>]*)?>(.*)<\/Error>\s*$/s;
-const NAMED: Readonly<Record<string, string>> = {
-  lt: '<',
-  gt: '>',
-  amp: '&',
-  quot: '"',
-  apos: "'",
-};
-
 const errorIn = ({ body }: S3Answer): string =>
   ERROR.exec(body.toString('utf8', 0, MOST_ERROR_BYTES))?.[1] ?? '';
 
@@ -21,13 +13,9 @@ const errorIn = ({ body }: S3Answer): string =>
 export const codeIn = (answer: S3Answer): string | undefined =>
   /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(errorIn(answer))?.[1];
 
-/** What it says in a sentence. Without its escapes: secrets are struck out of it as they are. */
+/** What it says in a sentence, as it stands. */
 const messageIn = (answer: S3Answer): string =>
-  (/<Message>([^<]*)<\/Message>/.exec(errorIn(answer))?.[1] ?? '').replace(
-    /&(?:(lt|gt|amp|quot|apos)|#(x[\da-fA-F]{1,5}|\d{1,6}));/g,
-    (_, name: string, code: string) =>
-      NAMED[name] ?? String.fromCodePoint(Number(code.replace('x', '0x'))),
-  );
+  /<Message>([^<]*)<\/Message>/.exec(errorIn(answer))?.[1] ?? '';
 
 /** The body was not what was signed, or came too slowly; another writer is just here; the bucket is being made. */
 const PASSING_CODES = new Set([
