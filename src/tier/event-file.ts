@@ -16,30 +16,12 @@ export const eventsKey = (stream: string, day: Day, publication: string): string
 /** The columns beside the partitions, stream and day, in types that every reader of Delta Lake takes. */
 export const EVENT_COLUMNS = recordColumns('text', 'microseconds');
 
-/** What was written, and when the first and the last of it were fetched, in microseconds since 1970; null: there are no records. */
-export interface WrittenEvents extends Written {
-  readonly fetched: { readonly first: number; readonly last: number } | null;
-}
-
 /** Writes records, as they come, into a file of this machine. */
-export async function writeEvents(
+export const writeEvents = (
   file: FileHandle,
   chunks: AsyncIterable<readonly ShownRecord[]>,
   signal: AbortSignal,
-): Promise<WrittenEvents> {
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  const watched = async function* () {
-    for await (const records of chunks) {
-      for (const { fetchedAt } of records) {
-        first = Math.min(first, fetchedAt);
-        last = Math.max(last, fetchedAt);
-      }
-      yield records;
-    }
-  };
-  const written = await writeParquet(file, watched(), EVENT_COLUMNS, signal);
-  return { ...written, fetched: written.records === 0 ? null : { first, last } };
-}
+): Promise<Written> => writeParquet(file, chunks, EVENT_COLUMNS, signal);
 
 interface EventRow {
   readonly record: string;

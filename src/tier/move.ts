@@ -5,7 +5,6 @@ import type { AgeLimit, KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
-import { statsOf } from './delta/delta-actions.ts';
 import { eventsKey, readEvents, writeEvents } from './event-file.ts';
 import {
   cleanUpAlone,
@@ -137,7 +136,6 @@ async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay
     read: readEvents,
   });
   if (events === null) return null;
-  const { records, recordsSha256 } = events;
   const moved = {
     streamId,
     stream,
@@ -146,10 +144,10 @@ async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay
     place: store.name,
     pages: objectOf(pages),
     events: objectOf(events),
-    records,
-    recordsSha256,
+    records: leaving.records,
+    recordsSha256: events.recordsSha256,
   };
-  await commitAlone(parts, fileOfEvents(moved, clock.now(), statsOf(events)));
+  await commitAlone(parts, fileOfEvents(moved, clock.now()));
   return moved;
 }
 

@@ -28,16 +28,15 @@ const pathOf = ({ events }: Pick<MovedDay, 'events'>): string =>
 
 /** The object of a day's records as a file of the table. */
 export const fileOfEvents = (
-  { stream, day, events }: StreamDay & Pick<MovedDay, 'events'>,
+  { stream, day, events, records }: MovedDay,
   modificationTime: number,
-  stats?: string,
 ): LiveFile => ({
   path: pathOf({ events }),
   partitionValues: { stream, day },
   size: events.bytes,
   modificationTime,
   dataChange: true,
-  ...(stats !== undefined && { stats }),
+  stats: JSON.stringify({ numRecords: records }),
 });
 
 /** Does something with a day while no other process does. @returns what `work` does, or why it was not done. */

@@ -12,11 +12,11 @@ import { type ReadLines, readBack } from './object-file.ts';
 import { readPart } from './object-store.ts';
 
 /** What is written of a publication, and how it is read back. */
-export interface ObjectToWrite<W extends Written> {
+export interface ObjectToWrite {
   readonly keyOf: (stream: string, day: Day, publication: string) => string;
   /** How many records, or pages, it must hold. */
   readonly records: number;
-  readonly write: (file: FileHandle) => Promise<W>;
+  readonly write: (file: FileHandle) => Promise<Written>;
   readonly read: ReadLines;
 }
 
@@ -28,11 +28,11 @@ const MOST_ATTEMPTS = 100;
  * @returns null: what came to be written is not all of it, and was not sent.
  * @throws {ObjectStoreError} where the store does not give back what was written.
  */
-export async function writeObject<W extends Written>(
+export async function writeObject(
   { store, clock, signal }: Pick<TierParts, 'store' | 'clock' | 'signal'>,
   { stream, day, publication }: Pick<MovedDay, 'stream' | 'day' | 'publication'>,
-  { keyOf, records, write, read }: ObjectToWrite<W>,
-): Promise<(W & { readonly key: string }) | null> {
+  { keyOf, records, write, read }: ObjectToWrite,
+): Promise<(Written & { readonly key: string }) | null> {
   const file = await openTemporary(clock);
   try {
     const written = await write(file);

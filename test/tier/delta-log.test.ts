@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { ObjectStoreError } from '../../src/errors.ts';
-import { DeltaLogError, type LiveFile, statsOf } from '../../src/tier/delta/delta-actions.ts';
+import { DeltaLogError, type LiveFile } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
-import { filesAt } from './live-file.ts';
+import { ANYBODY, filesAt } from './live-file.ts';
 
 const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ function stage() {
   const time = { now: NOON };
   const clock: Clock = { ...systemClock, now: () => time.now };
   const store = new MemoryStore();
-  const open = (through: ObjectStore = store) => new DeltaLog(through, clock);
+  const open = (through: ObjectStore = store) => new DeltaLog(through, clock, ANYBODY);
   return { time, clock, store, open };
 }
 
@@ -196,19 +196,6 @@ describe('a commit', () => {
     expect(logOf(store)).toHaveLength(1);
   });
 
-  it('waits for those that began before it in the same process', async () => {
-    const { store, open } = stage();
-    const log = open();
-    const files = Array.from({ length: 20 }, (_, index) => fileOf(`s${index}`, '2026-03-05', 'a'));
-    await withObjects(store, ...files);
-    const broken = fileOf('broken', '2026-03-05', 'a');
-    const work = files.flatMap((file) => [log.commit(file, signal), log.files(signal)]);
-    await expect(log.commit(broken, signal)).rejects.toThrow(ObjectStoreError);
-    await Promise.all(work);
-    expect(await pathsOf(log)).toEqual(files.map(({ path }) => path).sort());
-    expect(logOf(store)).toHaveLength(20);
-  });
-
   it('gives up where another writer always is first', async () => {
     const { store, open } = stage();
     const file = fileOf('events', '2026-03-05', 'a');
@@ -220,24 +207,6 @@ describe('a commit', () => {
       },
     });
     await expect(open(taken).commit(file, signal)).rejects.toThrow(DeltaLogError);
-  });
-});
-
-describe('the statistics of a file', () => {
-  it('bound its instants from outside, in milliseconds', () => {
-    const fetched = { first: 1_772_706_030_123_456, last: 1_772_706_030_999_001 };
-    expect(JSON.parse(statsOf({ records: 2, fetched }))).toEqual({
-      numRecords: 2,
-      minValues: { fetched_at: '2026-03-05T10:20:30.123Z' },
-      maxValues: { fetched_at: '2026-03-05T10:20:31.000Z' },
-      nullCount: { fetched_at: 0 },
-    });
-    const whole = { first: 1_000, last: 2_000 };
-    expect(JSON.parse(statsOf({ records: 2, fetched: whole }))).toMatchObject({
-      minValues: { fetched_at: '1970-01-01T00:00:00.001Z' },
-      maxValues: { fetched_at: '1970-01-01T00:00:00.002Z' },
-    });
-    expect(statsOf({ records: 0, fetched: null })).toBe('{"numRecords":0}');
   });
 });
 

@@ -22,6 +22,7 @@ import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { andAtNight } from '../support/night.ts';
 import { publishNext } from '../support/publishing.ts';
 import { DAY, freshCopies, openDatabase, planDays } from '../support/store.ts';
+import { ANYBODY } from './live-file.ts';
 import {
   believed,
   DAYS,
@@ -61,7 +62,7 @@ async function firstMoved(): Promise<MovedDay> {
 const OWN = { commitInfo: { engineInfo: ENGINE } };
 
 async function firstFile(): Promise<LiveFile> {
-  const files = await new DeltaLog(store, systemClock).files(signal);
+  const files = await new DeltaLog(store, systemClock, ANYBODY).files(signal);
   const [file] = files.values();
   if (file === undefined) throw new Error('nothing moved');
   return file;
@@ -200,7 +201,10 @@ it('what Postgres says that a day is in is never removed, whatever the log says'
   await moveAll(partsOf(database, store));
   const first = await firstMoved();
   const { stream, day } = first;
-  await new DeltaLog(store, old).commit({ partitionValues: { stream, day }, path: null }, signal);
+  await new DeltaLog(store, old, ANYBODY).commit(
+    { partitionValues: { stream, day }, path: null },
+    signal,
+  );
   await cleanUpAlone(partsOf(database, store));
   expect(store.objects.has(first.events.key)).toBe(true);
   await moveAll(partsOf(database, store));

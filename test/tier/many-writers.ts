@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import type { LiveFile } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog, type TableDay } from '../../src/tier/delta/delta-log.ts';
 import { type Death, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
-import { filesAt } from './live-file.ts';
+import { ANYBODY, filesAt } from './live-file.ts';
 
 const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ const putObject = (store: MemoryStore, { path, size }: LiveFile): Promise<void> 
 
 /** What one who knows nothing reads: the path of each day, and that its object is there. */
 async function readDays(store: MemoryStore, clock: Clock): Promise<Record<string, string>> {
-  const files = await new DeltaLog(store, clock).files(signal);
+  const files = await new DeltaLog(store, clock, ANYBODY).files(signal);
   const days: Record<string, string> = {};
   for (const { partitionValues, path } of files.values()) {
     const key = keyOf(partitionValues);
@@ -58,7 +58,7 @@ class Writer {
   }
 
   #start(): DeltaLog {
-    return new DeltaLog(mortal(this.#store, this.#death, this.#turn), this.#clock);
+    return new DeltaLog(mortal(this.#store, this.#death, this.#turn), this.#clock, ANYBODY);
   }
 
   /** Does some work again and again, killed as told, until it was not killed. */
@@ -197,7 +197,7 @@ export function logOfSeveralWriters(runs: number): void {
 /** What sixty days cost each, of two streams, in a table that holds so many days already. */
 async function costOfDays(daysBefore: number) {
   const { time, clock, store } = stage();
-  const log = new DeltaLog(store, clock);
+  const log = new DeltaLog(store, clock, ANYBODY);
   const filesOf = (at: number, name: string) =>
     ['events', 'smart-event'].map((stream) => fileOf(stream, dayAt(at), name));
   const commit = async (files: readonly LiveFile[]) => {
@@ -224,7 +224,7 @@ async function costOfDays(daysBefore: number) {
     if (day < 60 || day % 10 !== 0) continue;
     const { cost } = store;
     store.spent();
-    await new DeltaLog(store, clock).files(signal);
+    await new DeltaLog(store, clock, ANYBODY).files(signal);
     fresh = Math.max(fresh, store.spent().requests);
     store.cost = cost;
   }

@@ -20,6 +20,7 @@ import { temporaryFolder } from '../support/program.ts';
 import { proveTexts, windowOf } from '../support/publishing.ts';
 import { freshStore, planDays } from '../support/store.ts';
 import { HOW_TO_GET_CHDB } from '../support/tool.ts';
+import { ANYBODY } from './live-file.ts';
 import { moveAll, moved, partsOf, sealAll, signal, tabled } from './moving-scene.ts';
 import { newServer, storeAt } from './s3-store-scene.ts';
 
@@ -96,7 +97,9 @@ async function wanted(source: Source): Promise<string[]> {
 /** The same as DuckDB reads the files that the log of a folder names, and ClickHouse, where it is installed, its table. */
 async function read(root: string): Promise<Record<string, string[]>> {
   const table = join(root, EVENTS_FOLDER);
-  const files = await new DeltaLog(openFolderStore(root, systemClock), systemClock).files(signal);
+  const files = await new DeltaLog(openFolderStore(root, systemClock), systemClock, ANYBODY).files(
+    signal,
+  );
   const list = [...files.keys()].map((path) => `'${table}${path}'`).join(', ');
   const duck = await (await DuckDBInstance.create(':memory:')).connect();
   const found = await duck.runAndReadAll(

@@ -1,7 +1,7 @@
 /** What stands in the log of the events table: the actions of Delta Lake's protocol that daywalk writes and reads, a line of JSON each. */
 import { DaywalkError } from '../../errors.ts';
 import type { Day } from '../../model.ts';
-import { EVENT_COLUMNS, type WrittenEvents } from '../event-file.ts';
+import { EVENT_COLUMNS } from '../event-file.ts';
 
 /** The log is not as daywalk writes it, or another program wants more of a writer: nothing is written until a person has looked. */
 export class DeltaLogError extends DaywalkError {}
@@ -17,7 +17,7 @@ export interface LiveFile {
   readonly modificationTime: number;
   /** False in a checkpoint, which says again what commits said. */
   readonly dataChange: boolean;
-  /** How many records, and between which instants they were fetched, in the words of the protocol; absent: nobody told. */
+  /** How many records, in the words of the protocol. */
   readonly stats?: string | null;
 }
 
@@ -72,21 +72,6 @@ export const metaDataOf = (id: string, createdTime: number) => ({
   configuration: {},
 });
 export type MetaData = Readonly<ReturnType<typeof metaDataOf>>;
-
-/** The statistics of a file, by which readers leave out what cannot match; their bounds of instants are milliseconds. */
-export function statsOf({ records, fetched }: Pick<WrittenEvents, 'records' | 'fetched'>): string {
-  // A date has whole milliseconds: it cuts off the rest.
-  const bound = (micros: number) => ({ fetched_at: new Date(micros / 1000).toISOString() });
-  return JSON.stringify({
-    numRecords: records,
-    ...(fetched && {
-      minValues: bound(fetched.first),
-      // Up, so that no reader leaves out the microseconds behind it.
-      maxValues: bound(fetched.last + 999),
-      nullCount: { fetched_at: 0 },
-    }),
-  });
-}
 
 /** A commit as its object. */
 export const linesOf = (actions: readonly DeltaAction[]): Buffer =>

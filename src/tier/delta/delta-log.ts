@@ -1,6 +1,5 @@
 /** The log of the events table (Delta Lake): numbered commits, each an object that nobody overwrites, with a checkpoint now and then. */
 import type { Clock } from '../../clock.ts';
-import { OneAtATime } from '../../walk/concurrency.ts';
 import { EVENTS_FOLDER } from '../event-file.ts';
 import { spoiledObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
@@ -44,7 +43,7 @@ const FILES_KEPT_MS = 7 * 86_400_000;
 /** What a file of ours is called; nothing else is ever removed. */
 const OURS = /^stream=[^/]+\/day=[^/]+\/[^/]+\.parquet$/;
 
-/** The log of one store. Writers may be many; daywalk lets one of them write at a time. */
+/** The log of one store, for one call after the other. Writers may be many; daywalk lets one of them write at a time. */
 export class DeltaLog {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
@@ -52,23 +51,17 @@ export class DeltaLog {
   /** Of the table that is ours; empty: nobody has looked yet. */
   #tableId = '';
   #state = new DeltaState();
-  /** Calls that overlap wait for each other: each goes on from what the one before knows. */
-  readonly #turns = new OneAtATime();
 
-  /** @param owner asked before anything is believed of the table; anybody's where it is left out. */
-  constructor(
-    store: ObjectStore,
-    clock: Clock,
-    owner: TableOwner = { newId: async () => clock.uuid(), owns: async () => true },
-  ) {
+  /** @param owner asked before anything is believed of the table. */
+  constructor(store: ObjectStore, clock: Clock, owner: TableOwner) {
     this.#store = store;
     this.#clock = clock;
     this.#owner = owner;
   }
 
   /** The files of the table as it is now, by path; what is known already is not read again. */
-  files(signal: AbortSignal): Promise<ReadonlyMap<string, LiveFile>> {
-    return this.#turns.run(async () => new Map((await this.#newest(signal)).files));
+  async files(signal: AbortSignal): Promise<ReadonlyMap<string, LiveFile>> {
+    return new Map((await this.#newest(signal)).files);
   }
 
   /**
@@ -76,18 +69,16 @@ export class DeltaLog {
    * @throws {DeltaLogError} where the log is not as daywalk writes it.
    * @throws {ObjectStoreError} where there is no such object.
    */
-  commit(day: TableDay, signal: AbortSignal): Promise<void> {
-    return this.#turns.run(async () => {
-      const { version, checkpoint } = await this.#newest(signal);
-      // Before the commit, so that what fails here leaves nothing half done.
-      if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
-      for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (await this.#tryCommit(day, signal)) return;
-        await this.#newest(signal);
-      }
-      throw new DeltaLogError(`${this.#store.name}: each commit was taken by another writer`, {
-        hint: 'Find what else writes to the table of events; only daywalk may.',
-      });
+  async commit(day: TableDay, signal: AbortSignal): Promise<void> {
+    const { version, checkpoint } = await this.#newest(signal);
+    // Before the commit, so that what fails here leaves nothing half done.
+    if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      if (await this.#tryCommit(day, signal)) return;
+      await this.#newest(signal);
+    }
+    throw new DeltaLogError(`${this.#store.name}: each commit was taken by another writer`, {
+      hint: 'Find what else writes to the table of events; only daywalk may.',
     });
   }
 
@@ -114,21 +105,22 @@ export class DeltaLog {
    * While it runs, nobody may add a file again that left.
    * @param isKept tells of keys that stay all the same.
    */
-  cleanUp(signal: AbortSignal, isKept: (key: string) => boolean = () => false): Promise<void> {
-    return this.#turns.run(async () => {
-      const now = this.#clock.now();
-      const { removed } = await this.#newest(signal);
-      const over = [...removed].filter(
-        ([path, at]) =>
-          at <= now - FILES_KEPT_MS && OURS.test(path) && !isKept(`${EVENTS_FOLDER}${path}`),
-      );
-      for (const [path] of over) {
-        await this.#store.remove(`${EVENTS_FOLDER}${path}`, signal);
-        removed.delete(path);
-      }
-      // So that nobody removes them again, because the commits say that they left.
-      if (over.length > 0) await this.#writeCheckpoint(signal);
-    });
+  async cleanUp(
+    signal: AbortSignal,
+    isKept: (key: string) => boolean = () => false,
+  ): Promise<void> {
+    const now = this.#clock.now();
+    const { removed } = await this.#newest(signal);
+    const over = [...removed].filter(
+      ([path, at]) =>
+        at <= now - FILES_KEPT_MS && OURS.test(path) && !isKept(`${EVENTS_FOLDER}${path}`),
+    );
+    for (const [path] of over) {
+      await this.#store.remove(`${EVENTS_FOLDER}${path}`, signal);
+      removed.delete(path);
+    }
+    // So that nobody removes them again, because the commits say that they left.
+    if (over.length > 0) await this.#writeCheckpoint(signal);
   }
 
   async #newest(signal: AbortSignal): Promise<DeltaState> {
