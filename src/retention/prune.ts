@@ -4,7 +4,7 @@ import { digestOfFile, sizeOf } from '../files/folder.ts';
 import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
 import type { AgeLimit, Day, KeptDay } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { listOpenPrunings, removeMarked } from '../store/pruned-pages.ts';
+import { removeMarked } from '../store/pruned-pages.ts';
 import {
   listOldDays,
   type Marked,
@@ -24,23 +24,6 @@ export interface PruneRequest {
   readonly claimed?: ReadonlyMap<string, string>;
 }
 
-/** A month of which something goes. */
-export interface PrunedMonth {
-  /** YYYY-MM */
-  readonly month: string;
-  /** Nothing of it is kept: its space is given back at once. */
-  readonly whole: boolean;
-  /** About how many bytes on the disk. */
-  readonly size: number;
-}
-
-/** What would go, and what stays. */
-export interface PrunePlan {
-  readonly days: readonly OldDay[];
-  readonly kept: readonly KeptDay[];
-  readonly months: readonly PrunedMonth[];
-}
-
 /**
  * Works out what would go; changes nothing.
  * @throws {SettingsError} where the folder holds no export.
@@ -48,7 +31,7 @@ export interface PrunePlan {
 export async function planPruning(
   database: Database,
   { kind, limits, exported, claimed }: PruneRequest,
-): Promise<PrunePlan> {
+) {
   const files = exported === null ? null : await exportedFiles(exported);
   const old = await listOldDays(database, kind, limits);
   const days: OldDay[] = [];
@@ -61,6 +44,9 @@ export async function planPruning(
   }
   return { days, kept, months: await monthsOf(database, days) };
 }
+
+/** What would go, and what stays. */
+export type PrunePlan = Awaited<ReturnType<typeof planPruning>>;
 
 async function exportedFiles(folder: string): Promise<readonly ManifestFile[]> {
   const manifest = await readManifest(folder);
@@ -93,7 +79,8 @@ async function exportReason(
   return isSound ? null : 'its exported file is not what was written';
 }
 
-async function monthsOf(database: Database, days: readonly OldDay[]): Promise<PrunedMonth[]> {
+/** The months of which something goes, YYYY-MM, each with about how many bytes on the disk; of a whole one nothing is kept. */
+async function monthsOf(database: Database, days: readonly OldDay[]) {
   const monthOf = (day: Day): string => day.slice(0, 7);
   const firstDays = [...new Set(days.map(({ day }) => `${monthOf(day)}-01`))];
   const stored = await readMonths(database, firstDays);
@@ -106,27 +93,17 @@ async function monthsOf(database: Database, days: readonly OldDay[]): Promise<Pr
   });
 }
 
-/** What a pruning did. */
-export interface PruneReport {
-  readonly days: readonly OldDay[];
-  readonly kept: readonly KeptDay[];
-  /** Prunings that were interrupted before, and are at their end now. */
-  readonly resumed: number;
-  /** Months whose partition was emptied at once, YYYY-MM. */
-  readonly emptied: readonly string[];
-}
-
 /**
  * Does what was planned: marks day by day, from when on nobody sees it any more, then removes the pages. What an
  * interrupted pruning left is removed too.
+ * @returns beside the days the months whose partition was emptied at once.
  */
 export async function prune(
   database: Database,
   kind: PruningKind,
   plan: PrunePlan,
   signal: AbortSignal,
-): Promise<PruneReport> {
-  const resumed = (await listOpenPrunings(database)).length;
+) {
   const days: OldDay[] = [];
   const kept = [...plan.kept];
   // The newest first: what a midnight hides of the day behind comes back there when the day before goes, and the day would have changed.
@@ -136,7 +113,7 @@ export async function prune(
     if (marked === 'pruned') days.unshift(day);
     else kept.push({ stream: day.stream, day: day.day, reason: REASONS[marked] });
   }
-  return { days, kept, resumed, emptied: await removeMarked(database, signal) };
+  return { days, kept, emptied: await removeMarked(database, signal) };
 }
 
 const REASONS: Record<Exclude<Marked, 'pruned'>, string> = {

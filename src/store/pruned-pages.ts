@@ -11,7 +11,7 @@ interface OpenPruning {
 }
 
 /** The prunings of all streams that are not at their end, by month. */
-export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
+function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
   return database.persist(
     `select pruning_id as "pruningId", day, date_trunc('month', day)::date as month
        from daywalk.prunings where removed_at is null order by day, pruning_id`,

@@ -55,7 +55,7 @@ function requestOf({ options, streams }: Asked): PruneRequest {
 function describe(
   { kind }: PruneRequest,
   { days, kept, months }: PrunePlan,
-  done: { readonly resumed: number; readonly emptied: readonly string[] } | null,
+  done: { readonly emptied: readonly string[] } | null,
 ): string[] {
   const what = kind === 'day' ? '' : 'superseded walks of ';
   const dry = done === null;
@@ -69,9 +69,6 @@ function describe(
   const emptied = done?.emptied ?? whole;
   return linesOf(
     shortened(lines),
-    done !== null &&
-      done.resumed > 0 &&
-      'An earlier pruning was interrupted; what it left is removed now.',
     days.length === 0
       ? `Nothing ${dry ? 'would go' : 'went'}: no day is old enough and free to go.`
       : `${what}${counted(days.length, 'day')} ${dry ? 'would go' : 'went'}: ${volume}, about ${size} on the disk.`,
