@@ -101,6 +101,18 @@ export interface AgeLimit {
   readonly olderThanMs: number;
 }
 
+/** A day that is old enough to go. */
+export interface AgedDay {
+  readonly streamId: number;
+  readonly stream: string;
+  readonly day: Day;
+  /** Why it must stay, in words; null: nothing is in the way. */
+  readonly kept: string | null;
+  readonly records: number;
+  /** Received for them. */
+  readonly bytes: number;
+}
+
 /** A day that is old enough and stays. */
 export interface KeptDay {
   readonly stream: string;

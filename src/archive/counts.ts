@@ -1,21 +1,15 @@
 /** How many records of each page a request asks for, so that any offset is found without reading the pages before it. */
 import { createHash } from 'node:crypto';
 import type { Query } from '../store/database.ts';
-import { lookAtMoved, type MovedPlace } from './moved.ts';
-import { countRecords, type PageCount, readPages, type ServedDay, type Wanted } from './rows.ts';
-
-/** What is wanted of a day, as far as it was looked at. */
-interface DayCounts {
-  /** Those that hold any, in order. */
-  readonly pages: PageCount[];
-  /** Pages that were looked at; of a day that moved, records. */
-  looked: number;
-  /** Sums over these pages; see {@link PageCount}. */
-  seen: number;
-  records: number;
-  undecided: number;
-  timeless: number;
-}
+import type { MovedDay, MovedRecords } from '../store/moved-days.ts';
+import {
+  countGiven,
+  countRecords,
+  type PageCount,
+  readPages,
+  type ServedDay,
+  type Wanted,
+} from './rows.ts';
 
 /** One statement looks at the records of no more pages. */
 const PAGES_AT_ONCE = 16;
@@ -23,6 +17,26 @@ const PAGES_AT_ONCE = 16;
 const MOST_BYTES = 50_000_000;
 const PAGE_BYTES = 100;
 const DAY_BYTES = 1_000;
+
+/** A day that moved, and what reads it. */
+export interface MovedPlace {
+  readonly day: MovedDay;
+  readonly records: MovedRecords;
+}
+
+/** What is wanted of a day, as far as it was looked at. */
+const newCounts = () => ({
+  /** Those that hold any, in order. */
+  pages: [] as PageCount[],
+  /** Pages that were looked at; of a day that moved, records. */
+  looked: 0,
+  /** Sums over these pages; see {@link PageCount}. */
+  seen: 0,
+  records: 0,
+  undecided: 0,
+  timeless: 0,
+});
+type DayCounts = ReturnType<typeof newCounts>;
 
 /** The counts of the days that were asked for; what is shown of a day is a part of the name, so none is ever stale. */
 export class Counts {
@@ -68,7 +82,7 @@ export class Counts {
       this.#days.clear();
       this.#bytes = 0;
     }
-    const fresh = { pages: [], looked: 0, seen: 0, records: 0, undecided: 0, timeless: 0 };
+    const fresh = newCounts();
     this.#bytes += DAY_BYTES;
     this.#days.set(name, fresh);
     return fresh;
@@ -97,4 +111,55 @@ export function locate(all: readonly PageCount[], offset: number, count: number)
     return end > offset && begin < offset + count;
   });
   return { pages, skip: offset - before };
+}
+
+/** Counts what is wanted of a day from a record on; what is read at a time stands for a page. */
+export async function* lookAtMoved(
+  query: Query,
+  wanted: Wanted,
+  { day, records }: MovedPlace,
+  looked: number,
+  signal: AbortSignal,
+) {
+  let from = looked;
+  for await (const chunk of records.read(day, signal, looked)) {
+    const texts = chunk.map(({ text }) => text);
+    const { counts } = await countGiven(query, wanted, texts);
+    const to = from + chunk.length;
+    yield { from, to, found: [{ walkId: 0, pageNo: 0, ...counts, from }] };
+    from = to;
+  }
+}
+
+/** The records of a whole day from one on. */
+export async function readMoved(
+  { day, records }: MovedPlace,
+  from: number,
+  most: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const chunk of records.read(day, signal, from)) {
+    texts.push(...chunk.slice(0, most - texts.length).map(({ text }) => text));
+    if (texts.length === most) break;
+  }
+  return texts;
+}
+
+/** What is wanted of some parts of a day; see {@link lookAtMoved}. */
+export async function readWanted(
+  query: Query,
+  wanted: Wanted,
+  place: MovedPlace,
+  { pages, skip }: { readonly pages: readonly PageCount[]; readonly skip: number },
+  most: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const { from = 0, seen } of pages) {
+    const texts = await readMoved(place, from, seen, signal);
+    const { places } = await countGiven(query, wanted, texts);
+    for (const at of places) found.push(texts[at - 1] as string);
+  }
+  return found.slice(skip, skip + most);
 }

@@ -3,7 +3,7 @@ import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day, FilterName, Filters, Resource } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import { type MovedRecords, readMovedDays } from '../store/moved-days.ts';
-import { Counts, locate } from './counts.ts';
+import { Counts, locate, type MovedPlace, readMoved, readWanted } from './counts.ts';
 import {
   findNewestWalk,
   listSampledDays,
@@ -13,7 +13,6 @@ import {
   readRecordFields,
 } from './envelope-rows.ts';
 import { type FieldPaths, pathsOf, placesOf, predicateOf, presenceOf } from './filter.ts';
-import { type MovedPlace, readMoved, readWanted } from './moved.ts';
 import { type ArchiveQuery, pieceOf, Refusal } from './query.ts';
 import * as rows from './rows.ts';
 

@@ -15,16 +15,6 @@ export class Refusal extends DaywalkError {
   }
 }
 
-/** What is asked for. */
-export interface ArchiveQuery {
-  readonly start: number;
-  readonly length: number;
-  readonly from: WallTime;
-  readonly to: WallTime;
-  /** Those that are set; `hideread=0` is not. */
-  readonly filters: Filters;
-}
-
 const NAMES: readonly string[] = ['start', 'length', 'fromDate', 'toDate', ...FILTER_NAMES];
 const WALL_TIME = /^(?!0000|0001)\d{4}-\d{2}-\d{2} ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 /** What the API's reference request asks for. */
@@ -36,9 +26,10 @@ const MOST_DAYS = 4_000;
 /**
  * Reads a query string, a `?` in it like any other letter. A parameter that is missing is unset, as an empty one is; an
  * unknown or repeated one is an error.
+ * @returns of filters those that are set; `hideread=0` is not.
  * @throws {Refusal} that tells everything wrong with it.
  */
-export function readQuery(text: string): ArchiveQuery {
+export function readQuery(text: string) {
   const problems: string[] = [];
   const check = (right: boolean, problem: string) => right || problems.push(problem);
   try {
@@ -77,8 +68,12 @@ export function readQuery(text: string): ArchiveQuery {
     check(to.slice(0, 10) < last, `toDate: a request may reach over ${MOST_DAYS} days at most`);
   }
   if (problems.length > 0) throw new Refusal(400, problems.join('; '), undefined, { problems });
-  return { start, length, from, to, filters: Object.fromEntries(set) };
+  const filters: Filters = Object.fromEntries(set);
+  return { start, length, from, to, filters };
 }
+
+/** What is asked for. */
+export type ArchiveQuery = Readonly<ReturnType<typeof readQuery>>;
 
 function isWallTime(text: string): boolean {
   try {

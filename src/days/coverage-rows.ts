@@ -1,4 +1,4 @@
-/** Reads what is there and what is not: the coverage, the gaps and what runs now. */
+/** Reads what is there and what is not: the gaps, what runs now, what came late, and how far the record tables are. */
 import type { Day, DayRange } from '../model.ts';
 import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
@@ -83,5 +83,61 @@ export function readGaps(
       where g.stream = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)
       order by g.day, array_position($1::text[], g.stream)`,
     [streamNames, range?.from ?? null, range?.to ?? null],
+  );
+}
+
+/** Records of one stream that came after their day had closed. */
+export interface Lateness {
+  readonly stream: string;
+  /** Records found after their day had closed. */
+  readonly late: number;
+  readonly days: number;
+  /** Records by the hours after the close within which they were found: up to 24, 72, 168 and later. */
+  readonly within: readonly [number, number, number, number];
+  /** Hours after the close at which the last one was found. */
+  readonly longestHours: number;
+}
+
+/** The lateness of these streams; none where nothing came late. */
+export function readLateness(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<Lateness[]> {
+  return database.persist(
+    `select stream, sum(records)::bigint as late, count(distinct day) as days,
+            array[coalesce(sum(records) filter (where after <= interval '24 hours'), 0),
+                  coalesce(sum(records) filter (where after > interval '24 hours' and after <= interval '72 hours'), 0),
+                  coalesce(sum(records) filter (where after > interval '72 hours' and after <= interval '168 hours'), 0),
+                  coalesce(sum(records) filter (where after > interval '168 hours'), 0)]::float8[] as within,
+            (extract(epoch from max(after)) / 3600)::double precision as "longestHours"
+       from daywalk.lateness
+      where stream = any ($1::text[])
+      group by stream
+      order by array_position($1::text[], stream)`,
+    [streamNames],
+  );
+}
+
+/** How far a record table is in step; daywalk.tables tells what the columns mean. */
+export interface TableState {
+  readonly table: string;
+  readonly stream: string;
+  readonly state: 'building' | 'live';
+  readonly days: number;
+  readonly records: number;
+  readonly faults: number;
+  readonly behind: number;
+  readonly firstDay: Day | null;
+  readonly lastDay: Day | null;
+  readonly syncedAt: Date | null;
+  readonly trouble: string | null;
+}
+
+/** Every record table, by name; one that is built beside another one after it. */
+export function readTables(database: Database): Promise<TableState[]> {
+  return database.persist(
+    `select "table", stream, state, days, records, faults, behind, first_day as "firstDay", last_day as "lastDay",
+            synced_at as "syncedAt", trouble
+       from daywalk.tables order by "table", state desc`,
   );
 }

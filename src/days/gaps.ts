@@ -64,25 +64,8 @@ export const mendingOf = ({ stream, from, to, lastError }: Omit<GapSpan, 'state'
     ? fillCommand(stream, from, to)
     : `daywalk accept --stream ${stream}`;
 
-/** Days that follow each other, in the same state for the same kind of reason. */
-export interface GapSpan {
-  readonly stream: string;
-  readonly state: GapRow['state'];
-  readonly from: Day;
-  readonly to: Day;
-  readonly lastError: string | null;
-}
-
-/** One thing that is wrong. */
-export interface Problem extends GapSpan {
-  /** In words. */
-  readonly text: string;
-  /** The command that mends it; null: it is being walked. */
-  readonly command: string | null;
-}
-
-/** A span with its words and its command. */
-export function problemOf(span: GapSpan): Problem {
+/** A span with its words, and the command that mends it; null: it is being walked. */
+export function problemOf(span: GapSpan) {
   const { stream, state, lastError } = span;
   const kept = state === 'begun' ? '; the next run goes on with what is stored' : '';
   const error = lastError === null ? '' : `: ${lastError}`;
@@ -93,15 +76,21 @@ export function problemOf(span: GapSpan): Problem {
   };
 }
 
+/** One thing that is wrong. */
+export type Problem = Readonly<ReturnType<typeof problemOf>>;
+
 /** What is the same in errors that differ in numbers only: dates, counts, offsets. */
 export const kindOfError = (error: string | null): string | null =>
   error?.replaceAll(/\d+/g, '0') ?? null;
 
 /** The spans of the gaps, in the order of their first days; each with what its newest day was told. */
-export function gapSpansOf(found: readonly GapRow[]): GapSpan[] {
+export function gapSpansOf(found: readonly GapRow[]) {
   const kindOf = ({ stream, state, lastError }: GapRow) =>
     JSON.stringify([stream, state, kindOfError(lastError)]);
   return spansOf(found, kindOf).map(({ from, to, newest: { stream, state, lastError } }) => {
     return { stream, state, from, to, lastError };
   });
 }
+
+/** Days that follow each other, in the same state for the same kind of reason. */
+export type GapSpan = Readonly<ReturnType<typeof gapSpansOf>[number]>;

@@ -2,7 +2,7 @@
 
 import type { Gone } from '../store/publications.ts';
 import { counted, formatCount, linesOf } from '../text.ts';
-import type { Lateness } from './lateness-rows.ts';
+import type { Lateness } from './coverage-rows.ts';
 
 /** What the source of a stream lost in numbers, as a sentence; null: nothing. */
 export function describeLost({
@@ -33,3 +33,7 @@ export function describeGone(standing: Gone): string[] {
 export function describeLate({ stream, late }: Lateness): string {
   return `${stream}: ${counted(late, 'record')} came after ${late === 1 ? 'its' : 'their'} day had closed (daywalk.lateness)`;
 }
+
+/** A sentence about a stream whose source answers one question in different ways, as replicas do that disagree. */
+export const describeRestless = (stream: string): string =>
+  `${stream}: its source answers one question in different ways (do its replicas agree?), so it is asked again and again until nothing new comes`;

@@ -9,11 +9,9 @@ import { readGone } from '../store/publications.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
-import { readGaps, readRunning, readSplits } from './coverage-rows.ts';
+import { readGaps, readLateness, readRunning, readSplits, readTables } from './coverage-rows.ts';
 import { readStreamDays, type StreamDays } from './covered-days.ts';
 import { gapSpansOf, mendingOf } from './gaps.ts';
-import { readLateness } from './lateness-rows.ts';
-import { readTables } from './record-table-rows.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
 import { firstTickAfter } from './ticks.ts';
 

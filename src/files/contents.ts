@@ -1,4 +1,4 @@
-/** What an export writes of a day: the records of streams as they were sent, or the rows of a record table. */
+/** What an export writes of a day, and where: the records of streams as they were sent, or the rows of a record table. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,8 +9,25 @@ import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
 import { recordColumns, type ShownRecord, shownRecords } from '../store/shown-records.ts';
 import { type FileLine, type Written, WrittenDigest } from '../written.ts';
-import type { Format } from './layout.ts';
 import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
+
+/** What an export writes; a folder has files of one format only, so that a reader of all of them reads no day twice. */
+export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/**
+ * The path of a day's file, from the folder, in Hive's layout, which DuckDB, Spark and Trino read; with `/` between its parts. Above the days of a record table stands its name
+ * alone: a level `table=…` would be read as a column, and the table may have one that is called so.
+ * @param table the name of the record table; undefined: the records of the stream.
+ */
+export function pathOf(
+  stream: string,
+  table: string | undefined,
+  day: Day,
+  format: Format,
+): string {
+  return `${table ?? `stream=${stream}`}/day=${day}/records.${format}`;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -86,15 +103,8 @@ export const recordContents = (
   format: 'ndjson.gz',
   async listDays(range) {
     const days = await listArchivedDays(database, streams, range);
-    if (!days.some(({ state }) => state === 'tiered')) return days;
-    const { from, to } = range;
-    const between = from === null || to === null ? null : { from, to };
-    const there = new Map(
-      (await listMovedDays(database, streams, between)).map((day) => [
-        `${day.stream} ${day.day}`,
-        day,
-      ]),
-    );
+    const moved = await listMovedDays(database, streams, null);
+    const there = new Map(moved.map((day) => [`${day.stream} ${day.day}`, day]));
     return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
   },
   write: (file, day, format, signal) => {

@@ -4,12 +4,12 @@ import type { Clock } from '../clock.ts';
 import { DaywalkError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
-import { claimOf, type Database } from '../store/database.ts';
+import { claimOf } from '../store/claims.ts';
+import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
-import type { Contents, ExportedTable } from './contents.ts';
+import { type Contents, type ExportedTable, type Format, pathOf } from './contents.ts';
 import { digestOfFile, sizeOf, writeWhole } from './folder.ts';
-import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook } from './manifest.ts';
 import { type ArchivedDay, isAway } from './rows.ts';
 
@@ -32,16 +32,15 @@ export interface FileExport {
   readonly checkFiles: boolean;
 }
 
-/** What an export did. */
-export interface FileExportReport {
-  readonly written: number;
-  /** Days whose files were there already. */
-  readonly skipped: number;
-  /** Of the files written. */
-  readonly records: number;
-  readonly bytes: number;
-  readonly incomplete: readonly IncompleteDay[];
-}
+/** What an export did; skipped are days whose files were there, records and bytes those of the files written. */
+export type FileExportReport = Readonly<ReturnType<typeof newReport>>;
+const newReport = () => ({
+  written: 0,
+  skipped: 0,
+  records: 0,
+  bytes: 0,
+  incomplete: [] as IncompleteDay[],
+});
 
 type OnDay = (done: number, all: number, report: FileExportReport) => void;
 
@@ -93,8 +92,7 @@ async function exportInto(
   onDay: OnDay,
 ): Promise<FileExportReport> {
   const { book, clock, signal } = job;
-  const incomplete: IncompleteDay[] = [];
-  const report = { written: 0, skipped: 0, records: 0, bytes: 0, incomplete };
+  const report = newReport();
   let noted = clock.monotonic();
   try {
     for (const [index, day] of days.entries()) {
@@ -103,7 +101,7 @@ async function exportInto(
       if (result === 'skipped') report.skipped += 1;
       else if ('state' in result) {
         book.leaveOut(result);
-        incomplete.push(result);
+        report.incomplete.push(result);
       } else {
         report.written += 1;
         report.records += result.records;

@@ -4,9 +4,8 @@ import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { codeOf, withFile } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
-import type { Contents, ExportedTable } from './contents.ts';
+import { type Contents, type ExportedTable, FORMATS, type Format, pathOf } from './contents.ts';
 import { namedFileError, writeWhole } from './folder.ts';
-import { FORMATS, type Format, pathOf } from './layout.ts';
 import type { ArchivedDay } from './rows.ts';
 
 export const MANIFEST = 'manifest.json';

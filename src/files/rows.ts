@@ -1,35 +1,24 @@
 /** What is archived: the days with the walks that are shown of them, and their records as text, some pages at a time. */
 
 import type { CoverageState } from '../days/coverage-rows.ts';
+import type { KnownDay } from '../days/rows.ts';
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isComplete, shownWalks } from '../store/shown.ts';
 
 /** A stream and day, and what of it is shown. */
-export interface ArchivedDay {
+export interface ArchivedDay extends Omit<KnownDay, 'standing' | 'completeWindows' | 'dueAt'> {
   readonly streamId: number;
-  readonly stream: string;
   readonly resource: string;
-  readonly day: Day;
   /** behind: a record table does not have it as it is shown; complete, too: it moved, and its records can be read where they are. */
   readonly state: CoverageState | 'behind';
   /** The walks that are shown; with `marks` they name exactly what the views show of the day. */
   readonly walks: readonly number[];
   /** Hexadecimal digest over what is to be said of single records. */
   readonly marks: string;
-  readonly windows: number;
-  readonly records: number;
-  /** Those among them that the source does not show any more. */
-  readonly gone: number;
-  readonly pages: number;
-  /** Bytes received. */
-  readonly bytes: number;
-  /** Kinds of proof. */
-  readonly proof: string | null;
   readonly completedAt: Date | null;
   readonly lookedAt: Date | null;
-  readonly lastError: string | null;
   /** The newest entry of the ledger about the day; null: it is not in the ledger yet as it is shown. */
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
   /** Of a day of a record table: the key of the publication that it holds. */

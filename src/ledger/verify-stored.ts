@@ -17,7 +17,7 @@ import {
 } from '../store/stored.ts';
 import { counted } from '../text.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
-import { checkLedger, type LedgerHead, type LedgerProblem, readLedgerHeads } from './rows.ts';
+import { checkLedger, readLedgerHeads } from './rows.ts';
 
 /** Something stored that is not what was stored. */
 export interface StoredFinding {
@@ -31,22 +31,6 @@ export interface StoredFinding {
   readonly problem: string;
 }
 
-/** What the check found. */
-export interface StoredReport {
-  readonly walks: number;
-  readonly pages: number;
-  readonly bytes: number;
-  /** Shown pages of days that are not complete yet: no seal, so that only the fast hash of each record was compared. */
-  readonly unsealedPages: number;
-  /** Walks whose pages were pruned: what the ledger says of them is checked, and nothing else is there. */
-  readonly prunedWalks: number;
-  readonly findings: readonly StoredFinding[];
-  readonly ledger: readonly LedgerProblem[];
-  /** The ends of the chains, to be compared with what was kept elsewhere. */
-  readonly heads: readonly LedgerHead[];
-  readonly elapsedMs: number;
-}
-
 /** One statement reads about this much. */
 const CHUNK_BYTES = 32_000_000;
 
@@ -57,11 +41,16 @@ export async function verifyStored(
   range: DayRange | null,
   concurrency: number,
   signal: AbortSignal,
-): Promise<StoredReport> {
+) {
   const since = clock.monotonic();
   const walks = await listStoredWalks(database, streamNames, range);
   const findings: StoredFinding[] = [];
-  const sums = { pages: 0, bytes: 0, unsealedPages: 0 };
+  const sums = {
+    pages: 0,
+    bytes: 0,
+    /** Shown pages of days that are not complete yet: no seal, so that only the fast hash of each record was compared. */
+    unsealedPages: 0,
+  };
   const chunks = walks.flatMap(chunksOf);
   const checked = await mapConcurrent(chunks, concurrency, signal, async (chunk) => {
     const pages = await readChunk(database, chunk);
@@ -89,13 +78,18 @@ export async function verifyStored(
   return {
     walks: walks.length,
     ...sums,
+    /** Walks whose pages were pruned: what the ledger says of them is checked, and nothing else is there. */
     prunedWalks: await countPrunedWalks(database, streamNames, range),
     findings: findings.filter(({ walkId }) => !gone.has(walkId)),
     ledger: await checkLedger(database, streamNames),
+    /** The ends of the chains, to be compared with what was kept elsewhere. */
     heads: await readLedgerHeads(database, streamNames),
     elapsedMs: clock.monotonic() - since,
   };
 }
+
+/** What the check found. */
+export type StoredReport = Awaited<ReturnType<typeof verifyStored>>;
 
 /** What the views of a resource leave out because another stream shows it, too. */
 async function checkSharedDays(
@@ -117,14 +111,8 @@ async function checkSharedDays(
   return found.flat();
 }
 
-interface Chunk {
-  readonly walk: StoredWalk;
-  readonly first: number;
-  readonly last: number;
-}
-
 /** Equal runs of pages, as many as the walk's bytes ask for; the last one has no end, so that no extra page is missed. */
-function chunksOf(walk: StoredWalk): Chunk[] {
+function chunksOf(walk: StoredWalk) {
   const count = Math.max(1, Math.min(walk.pages, Math.ceil(walk.bytes / CHUNK_BYTES)));
   const each = Math.ceil(walk.pages / count);
   return Array.from({ length: count }, (_, index) => ({
@@ -133,6 +121,8 @@ function chunksOf(walk: StoredWalk): Chunk[] {
     last: index === count - 1 ? LAST_PAGE : (index + 1) * each - 1,
   }));
 }
+
+type Chunk = ReturnType<typeof chunksOf>[number];
 
 const LAST_PAGE = 2_147_483_647;
 

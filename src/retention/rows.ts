@@ -1,30 +1,21 @@
 /** Prunings in the database: which days and walks may go, the months that they are in, and marking them. */
-import type { AgeLimit, Day } from '../model.ts';
+import type { AgedDay, AgeLimit, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { shownWalks } from '../store/shown.ts';
 
 /** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
 export type PruningKind = 'day' | 'superseded';
 
-/** A day that is old enough, and what of it would go. */
-export interface OldDay {
-  readonly streamId: number;
-  readonly stream: string;
-  readonly day: Day;
-  /** Why it must stay, in words; null: nothing is in the way. */
-  readonly kept: string | null;
+/** A day, and what of it would go; its records are those that the views show, of superseded walks all. */
+export interface OldDay extends AgedDay {
   /** The walks that are shown and the digest over what is to be said of single records: they name exactly what is shown. */
   readonly walks: readonly number[];
   readonly marks: string;
   /** The newest entry of the ledger about the day; of one that may go it says what is shown. */
   readonly ledger: { readonly digest: string } | null;
-  /** As the views show them; of superseded walks all. */
-  readonly records: number;
   readonly pages: number;
   /** Of all walks that would go, those that were evidence only too. */
   readonly storedPages: number;
-  /** Received for them. */
-  readonly bytes: number;
 }
 
 /** The days that are older than their stream's limit and that have something to prune, oldest first. */

@@ -1,10 +1,8 @@
 /** What the pages show, read through a few connections of their own, so that no reader of a page can hold the export up. */
 import type { Answer } from '../answer.ts';
 import type { Clock } from '../clock.ts';
-import { readRunning } from '../days/coverage-rows.ts';
+import { readLateness, readRunning, readTables } from '../days/coverage-rows.ts';
 import { type Expectation, readHealth } from '../days/health.ts';
-import { readLateness } from '../days/lateness-rows.ts';
-import { readTables } from '../days/record-table-rows.ts';
 import { readStatus, statusDocument } from '../days/status.ts';
 import { type Database, readTogether } from '../store/database.ts';
 import { readRunHistory } from '../store/runs.ts';

@@ -283,17 +283,6 @@ export class Database {
   }
 }
 
-/** Takes a thing of this kind, so that one process has it at a time; false: another one has it. For {@link Database.alone}. */
-export const claimOf =
-  (kind: string, name: string) =>
-  async (query: Query): Promise<boolean> => {
-    const [row] = await query<{ mine: boolean }>(
-      'select pg_try_advisory_xact_lock(hashtext($1), hashtext($2)) as mine',
-      [kind, name],
-    );
-    return row?.mine === true;
-  };
-
 /** Waits for several reads at once, by their names. */
 export async function readTogether<Reads extends Readonly<Record<string, Promise<unknown>>>>(
   reads: Reads,

@@ -1,5 +1,6 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
 import type { Day, DayRange } from '../model.ts';
+import type { RowRange } from '../parquet/read.ts';
 import type { Database, Query } from './database.ts';
 import type { AskedPage } from './evidence/proven.ts';
 import type { ShownRecord } from './shown-records.ts';
@@ -30,12 +31,6 @@ export interface MovedPage extends AskedPage {
   readonly body: string;
 }
 
-/** Pages by their place in the object, from 0; `to` is exclusive. */
-export interface PageRange {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** What days that moved hold. */
 export interface MovedRecords {
   /**
@@ -61,7 +56,7 @@ export interface MovedRecords {
     day: MovedDay,
     walkId: number,
     signal: AbortSignal,
-    range?: PageRange,
+    range?: RowRange,
   ): AsyncIterable<readonly MovedPage[]>;
 }
 

@@ -23,62 +23,58 @@ export interface Field extends FieldFound {
   readonly share: number;
 }
 
-/** What was found, and how much of a stream was looked at. */
-export interface FieldReport {
-  readonly fields: readonly Field[];
-  readonly looked: readonly {
-    readonly stream: string;
-    readonly days: number;
-    readonly daysStored: number;
-    /** In a folder or bucket: they are not looked at. */
-    readonly daysTiered: number;
-    readonly records: number;
-    readonly recordsStored: number;
-  }[];
-}
-
 /** The cost of a look, whatever is stored: days of a stream, pages of a day, records of a page. */
 const SOME = { days: 60, pages: 4, records: 50 };
 /** Pages that one statement looks at whole. */
 const PAGES_AT_ONCE = 4;
 
 /** Finds the fields of these streams. */
-export async function findFields(
-  database: Database,
-  search: FieldSearch,
-  signal: AbortSignal,
-): Promise<FieldReport> {
-  const stored = (await listArchivedDays(database, search.streams, search)).filter(
-    ({ records }) => records > 0,
-  );
-  const report = { fields: [] as Field[], looked: [] as FieldReport['looked'][number][] };
+export async function findFields(database: Database, search: FieldSearch, signal: AbortSignal) {
+  const stored = await listArchivedDays(database, search.streams, search);
+  const looks = [];
   for (const stream of search.streams) {
-    const known = stored.filter((day) => day.stream === stream);
-    const ours = known.filter(({ state }) => state !== 'tiered');
-    const days = search.all ? ours : spread(ours, SOME.days);
-    const found = new Map<string, Omit<Field, 'share'>>();
-    let records = 0;
-    for (const day of days)
-      for (const pages of pagesOf(await listPageNames(database, day), search.all)) {
-        signal.throwIfAborted();
-        const perPage = search.all ? null : SOME.records;
-        for (const field of await readFields(database, day, pages, perPage))
-          if (field.path.length === 0) records += field.records;
-          else merge(found, stream, day, field);
-      }
-    report.fields.push(
-      ...[...found.values()].map((field) => ({ ...field, share: field.records / records })),
-    );
-    report.looked.push({
-      stream,
-      days: days.length,
-      daysStored: ours.length,
-      daysTiered: known.length - ours.length,
-      records,
-      recordsStored: ours.reduce((sum, day) => sum + day.records, 0),
-    });
+    const known = stored.filter((day) => day.stream === stream && day.records > 0);
+    looks.push(await lookAt(database, stream, known, search.all, signal));
   }
-  return report;
+  return {
+    fields: looks.flatMap(({ fields }) => fields),
+    looked: looks.map(({ fields: _, ...looked }) => looked),
+  };
+}
+
+/** What was found, and how much of a stream was looked at. */
+export type FieldReport = Awaited<ReturnType<typeof findFields>>;
+
+async function lookAt(
+  database: Database,
+  stream: string,
+  known: readonly ArchivedDay[],
+  all: boolean,
+  signal: AbortSignal,
+) {
+  const ours = known.filter(({ state }) => state !== 'tiered');
+  const days = all ? ours : spread(ours, SOME.days);
+  const found = new Map<string, Omit<Field, 'share'>>();
+  let records = 0;
+  for (const day of days)
+    for (const pages of pagesOf(await listPageNames(database, day), all)) {
+      signal.throwIfAborted();
+      for (const field of await readFields(database, day, pages, all ? null : SOME.records))
+        if (field.path.length === 0) records += field.records;
+        else merge(found, stream, day, field);
+    }
+  return {
+    stream,
+    fields: [...found.values()].map(
+      (field): Field => ({ ...field, share: field.records / records }),
+    ),
+    days: days.length,
+    daysStored: ours.length,
+    /** In a folder or bucket: they are not looked at. */
+    daysTiered: known.length - ours.length,
+    records,
+    recordsStored: ours.reduce((sum, day) => sum + day.records, 0),
+  };
 }
 
 function pagesOf(pages: readonly PageName[], all: boolean): (readonly PageName[])[] {

@@ -29,31 +29,6 @@ export interface SearchRequest {
 /** A record that holds the value. */
 export type StreamHit = Hit & { readonly stream: string };
 
-/** What was searched of a stream. */
-export interface SearchedStream {
-  readonly stream: string;
-  /** Null: no day was searched. */
-  readonly from: Day | null;
-  readonly to: Day | null;
-  /** Hits that were told. */
-  readonly hits: number;
-  /** All pages that may hold it were looked at; otherwise the limit was reached before. */
-  readonly finished: boolean;
-  readonly days: number;
-  readonly proven: number;
-  /** The days of which "nothing" does not count, in order. */
-  readonly unproven: readonly { readonly day: Day; readonly state: string }[];
-  /** Pages that were opened: those whose filters do not rule the value out, or that have none. */
-  readonly pagesOpened: number;
-}
-
-/** The end of a search. */
-export interface SearchReport {
-  readonly streams: readonly SearchedStream[];
-  /** It ended at the limit: there may be more hits. */
-  readonly limited: boolean;
-}
-
 /** Pages that one statement opens: a limit is reached, and a stop heard, within some of them. */
 const PAGES_AT_ONCE = 8;
 
@@ -66,7 +41,7 @@ export function search(
   request: SearchRequest,
   tell: (hits: readonly StreamHit[]) => void,
   signal: AbortSignal,
-): Promise<SearchReport> {
+) {
   return database.snapshot(async (query) => {
     const searching = { ...request, query, signal };
     const streams: SearchedStream[] = [];
@@ -94,6 +69,9 @@ export function search(
     return { streams, limited };
   });
 }
+
+/** The end of a search; limited: it ended at the limit, and there may be more hits. */
+export type SearchReport = Awaited<ReturnType<typeof search>>;
 
 /** A search that goes on. */
 interface Searching extends SearchRequest {
@@ -150,24 +128,30 @@ async function* hitsOf(searching: Searching, step: Step, most: number): AsyncGen
   else if (moved !== null) yield* hitsInMoved(searching, moved, step.moved);
 }
 
+/** @param found.finished all pages that may hold it were looked at; otherwise the limit was reached before. */
 function searchedOf(
   stream: string,
   days: readonly DayToSearch[],
-  found: Pick<SearchedStream, 'hits' | 'finished' | 'pagesOpened'>,
-): SearchedStream {
+  found: { readonly hits: number; readonly finished: boolean; readonly pagesOpened: number },
+) {
   const unproven = days.flatMap(({ day, state, moved }) =>
     state === 'complete' || moved !== undefined ? [] : [{ day, state }],
   );
   return {
     stream,
+    /** Null: no day was searched. */
     from: days[0]?.day ?? null,
     to: days.at(-1)?.day ?? null,
     ...found,
     days: days.length,
     proven: days.length - unproven.length,
+    /** The days of which "nothing" does not count, in order. */
     unproven,
   };
 }
+
+/** What was searched of a stream. */
+export type SearchedStream = ReturnType<typeof searchedOf>;
 
 /** The hits of a day in order, some megabytes of records at a time; before the first one the object is compared with its SHA-256. */
 async function* hitsInMoved(

@@ -1,6 +1,5 @@
 /** Checks tiered days: their objects against what was noted of them, and their pages against their seals. Nothing is changed. */
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
-import type { Day } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { TierParts } from './moved-log.ts';
 import { checkObject } from './object-file.ts';
@@ -8,31 +7,13 @@ import { eachPage, type TieredPage } from './page-file.ts';
 import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
 
-/** An object that is not what was written, or a page in it that is not what was sealed. */
-export interface TierFinding {
-  readonly stream: string;
-  readonly day: Day;
-  readonly problem: string;
-}
-
-/** What the check found. */
-export interface TierCheck {
-  readonly days: number;
-  readonly pages: number;
-  /** Of the objects. */
-  readonly bytes: number;
-  readonly findings: readonly TierFinding[];
-}
-
 type CheckParts = Pick<TierParts, 'database' | 'store' | 'signal'>;
 
 /** Reads both objects of each day whole. */
-export async function checkTieredDays(
-  parts: CheckParts,
-  days: readonly MovedDay[],
-): Promise<TierCheck> {
+export async function checkTieredDays(parts: CheckParts, days: readonly MovedDay[]) {
   const sums = { days: days.length, pages: 0, bytes: 0 };
-  const findings: TierFinding[] = [];
+  /** An object that is not what was written, or a page in it that is not what was sealed. */
+  const findings: (Pick<MovedDay, 'stream' | 'day'> & { readonly problem: string })[] = [];
   for (const moved of days) {
     parts.signal.throwIfAborted();
     const { stream, day, place, pages, events } = moved;
@@ -48,6 +29,9 @@ export async function checkTieredDays(
   }
   return { ...sums, findings };
 }
+
+/** What the check found; bytes are those of the objects. */
+export type TierCheck = Awaited<ReturnType<typeof checkTieredDays>>;
 
 /** An object that is gone or cannot be read is a finding; a store that is away is none. */
 async function told(note: (problem: string) => void, check: () => Promise<void>): Promise<void> {

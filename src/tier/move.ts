@@ -1,7 +1,7 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log.ts';
-import type { AgeLimit, KeptDay } from '../model.ts';
+import type { AgedDay, AgeLimit, KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
@@ -19,7 +19,6 @@ import { writeObject } from './moved-object.ts';
 import { checkStore } from './object-store.ts';
 import { pagesKey, readPages, writePages } from './page-file.ts';
 import {
-  type DayToMove,
   type LeavingDay,
   listDaysToMove,
   type MarkedTiered,
@@ -27,16 +26,6 @@ import {
   readLeavingDay,
 } from './rows.ts';
 import { leavingPages } from './tiered-page-rows.ts';
-
-/** What a move did. */
-export interface MoveReport {
-  readonly days: readonly MovedDay[];
-  readonly kept: readonly KeptDay[];
-  /** Months of which nothing is here any more: their space is given back at once, YYYY-MM. */
-  readonly emptied: readonly string[];
-  /** Days that were left for the next time. */
-  readonly left: number;
-}
 
 /** A day may be published anew while it moves. */
 const ATTEMPTS = 4;
@@ -48,17 +37,19 @@ const ATTEMPTS = 4;
  */
 export async function moveDays(
   parts: TierParts,
-  days: readonly DayToMove[],
+  days: readonly AgedDay[],
   onDay: (done: number) => void = () => {},
   forMs = Number.POSITIVE_INFINITY,
-): Promise<MoveReport> {
+) {
   const { database, clock, signal } = parts;
   const since = clock.monotonic();
   await settleLog(parts);
   const report = {
     days: [] as MovedDay[],
     kept: [] as KeptDay[],
+    /** Months of which nothing is here any more: their space is given back at once, YYYY-MM. */
     emptied: [] as string[],
+    /** Days that were left for the next time. */
     left: 0,
   };
   let month: string | null = null;
@@ -83,15 +74,18 @@ export async function moveDays(
   return report;
 }
 
+/** What a move did. */
+export type MoveReport = Awaited<ReturnType<typeof moveDays>>;
+
 /** Moves a day; what did not move is taken out of the log again. */
-async function moveOne(parts: TierParts, due: DayToMove): Promise<MovedDay | string> {
+async function moveOne(parts: TierParts, due: AgedDay): Promise<MovedDay | string> {
   const result = await moveDay(parts, due);
   if (typeof result === 'string') await settleDay(parts, due);
   return result;
 }
 
 /** @returns the day where it has moved, or why it stays. */
-async function moveDay(parts: TierParts, due: DayToMove): Promise<MovedDay | string> {
+async function moveDay(parts: TierParts, due: AgedDay): Promise<MovedDay | string> {
   const { database } = parts;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const leaving = await readLeavingDay(database, due);

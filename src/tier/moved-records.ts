@@ -1,7 +1,8 @@
 /** What days that moved hold, read from their objects by ranges, and compared with what Postgres says of them. */
 import { orAborted } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
-import type { MovedDay, MovedPage, MovedRecords, PageRange } from '../store/moved-days.ts';
+import type { RowRange } from '../parquet/read.ts';
+import type { MovedDay, MovedPage, MovedRecords } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
 import { WrittenDigest } from '../written.ts';
 import { readEvents } from './event-file.ts';
@@ -82,7 +83,7 @@ export class StoredRecords implements MovedRecords {
     moved: MovedDay,
     walkId: number,
     signal: AbortSignal,
-    range?: PageRange,
+    range?: RowRange,
   ): AsyncGenerator<MovedPage[]> {
     const store = this.#storeOf(moved);
     const { key } = moved.pages;

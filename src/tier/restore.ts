@@ -8,19 +8,13 @@ import { eachPage, type TieredPage } from './page-file.ts';
 import { removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
-/** What a restoring did. */
-export interface RestoreReport {
-  readonly days: readonly MovedDay[];
-  /** Days that are still in the tier. */
-  readonly kept: readonly KeptDay[];
-}
-
 /** A pruning that began before may remove pages that were just put back. */
 const ATTEMPTS = 4;
 
 /**
  * Brings days back, one after the other; the objects stay.
  * @param recheckDays how long after it closed a day is looked at again.
+ * @returns the days that are back, and those that are still in the tier.
  * @throws {ObjectStoreError} where an object is gone, or not what was written.
  */
 export async function restoreDays(
@@ -28,7 +22,7 @@ export async function restoreDays(
   days: readonly MovedDay[],
   recheckDays: number,
   onDay: (done: number) => void = () => {},
-): Promise<RestoreReport> {
+) {
   const { store, signal } = parts;
   const report = { days: [] as MovedDay[], kept: [] as KeptDay[] };
   for (const [index, moved] of days.entries()) {

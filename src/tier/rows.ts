@@ -1,21 +1,10 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
-import type { AgeLimit, Day } from '../model.ts';
-import { claimOf, type Database, type Query } from '../store/database.ts';
+import type { AgedDay, AgeLimit } from '../model.ts';
+import { claimOf } from '../store/claims.ts';
+import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 import type { TableOwner } from './delta/delta-log.ts';
-
-/** A day that is old enough. */
-export interface DayToMove {
-  readonly streamId: number;
-  readonly stream: string;
-  readonly day: Day;
-  /** Why it must stay, in words; null: nothing is in the way. */
-  readonly kept: string | null;
-  readonly records: number;
-  /** Received for them. */
-  readonly bytes: number;
-}
 
 /**
  * The days that are old enough and here, oldest first.
@@ -25,7 +14,7 @@ export function listDaysToMove(
   database: Database,
   limits: readonly AgeLimit[],
   restoredToo: boolean,
-): Promise<DayToMove[]> {
+): Promise<AgedDay[]> {
   return database.persist(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
             case when u.failed then 'it failed'
@@ -51,7 +40,7 @@ export function listDaysToMove(
 }
 
 /** A day as it is shown now, and what of it would go. */
-export interface LeavingDay extends Pick<DayToMove, 'streamId' | 'stream' | 'day'> {
+export interface LeavingDay extends Pick<AgedDay, 'streamId' | 'stream' | 'day'> {
   readonly publication: string;
   readonly records: number;
   /** The walks that are shown, and the digest over what is to be said of single records. */
@@ -65,7 +54,7 @@ export interface LeavingDay extends Pick<DayToMove, 'streamId' | 'stream' | 'day
 /** The day as it is now; null: it is not here any more. */
 export function readLeavingDay(
   database: Database,
-  { streamId, day }: Pick<DayToMove, 'streamId' | 'day'>,
+  { streamId, day }: Pick<AgedDay, 'streamId' | 'day'>,
 ): Promise<LeavingDay | null> {
   return database.first(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, to_jsonb(shown.walks) as walks,
@@ -132,7 +121,7 @@ export const ownedBy = (database: Database): TableOwner => ({
 });
 
 /** Takes a day, so that one process moves it at a time; see {@link claimOf}. */
-export const claimDay = ({ stream, day }: Pick<DayToMove, 'stream' | 'day'>) =>
+export const claimDay = ({ stream, day }: Pick<AgedDay, 'stream' | 'day'>) =>
   claimOf('daywalk.tier', `${stream} ${day}`);
 
 /** Takes the log of the events table, whenever its writer before is done. For {@link Database.alone}. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/files/manifest.ts';
-import { claimOf } from '../../src/store/database.ts';
+import { claimOf } from '../../src/store/claims.ts';
 import { difference } from '../support/multiset.ts';
 import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';

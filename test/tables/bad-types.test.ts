@@ -3,7 +3,7 @@
  * part here; `TABLES_RECORDS=1000000 npx vitest run test/tables/bad-types.test.ts` is a million of them, and prints what it took.
  */
 import { expect, test } from 'vitest';
-import { readTables } from '../../src/days/record-table-rows.ts';
+import { readTables } from '../../src/days/coverage-rows.ts';
 import type { Column } from '../../src/model.ts';
 import { addDays } from '../../src/plan/days.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

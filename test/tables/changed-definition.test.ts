@@ -1,6 +1,6 @@
 /** Record tables whose definition changes, and days whose pages are pruned. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readTables } from '../../src/days/record-table-rows.ts';
+import { readTables } from '../../src/days/coverage-rows.ts';
 import type { RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { compareTables, listTableWork, replaceDay } from '../../src/tables/table-rows.ts';

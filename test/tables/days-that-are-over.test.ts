@@ -1,6 +1,6 @@
 /** A record table whose days are over, and are not after all. */
 import { afterEach, expect, it } from 'vitest';
-import { readTables } from '../../src/days/record-table-rows.ts';
+import { readTables } from '../../src/days/coverage-rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { DAY, freshStore } from '../support/store.ts';

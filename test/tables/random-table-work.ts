@@ -1,7 +1,7 @@
 /** A record table is equal to the view whenever it says that it is in step: through kills, two workers, days that are published anew, and changed definitions. */
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { readTables } from '../../src/days/record-table-rows.ts';
+import { readTables } from '../../src/days/coverage-rows.ts';
 import type { Column } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listTableWork, replaceDay } from '../../src/tables/table-rows.ts';

@@ -1,6 +1,6 @@
 /** Record tables: equal to what the views show, with every value right or listed. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readTables } from '../../src/days/record-table-rows.ts';
+import { readTables } from '../../src/days/coverage-rows.ts';
 import { SettingsError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 /** What tests of record tables have in common: tables made and kept in step in a test database, and compared with the views. */
 import { expect } from 'vitest';
-import { readTables } from '../../src/days/record-table-rows.ts';
+import { readTables } from '../../src/days/coverage-rows.ts';
 import type { Column, RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { applyTables, syncTables } from '../../src/tables/record-tables.ts';

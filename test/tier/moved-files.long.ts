@@ -1,6 +1,6 @@
 /** What `moved-files` has no time for: every format of days in a bucket, and files that are packed. */
 import { describe, it } from 'vitest';
-import { FORMATS } from '../../src/files/layout.ts';
+import { FORMATS } from '../../src/files/contents.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import { temporaryFolder } from '../support/program.ts';

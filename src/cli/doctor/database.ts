@@ -1,8 +1,7 @@
 /** What the doctor finds in the database: the server, the streams as they are known there, the last run. */
 import { systemClock } from '../../clock.ts';
-import { readGaps } from '../../days/coverage-rows.ts';
+import { readGaps, readLateness } from '../../days/coverage-rows.ts';
 import { describeGone } from '../../days/gone.ts';
-import { readLateness } from '../../days/lateness-rows.ts';
 import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { NoWritesError } from '../../store/connection/primary.ts';

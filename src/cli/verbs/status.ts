@@ -3,8 +3,7 @@
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
 import { describeFuture, describeGaps, describeUnplanned, GAP_WORDS } from '../../days/gaps.ts';
-import { describeGone, describeLate } from '../../days/gone.ts';
-import { describeRestless } from '../../days/restless.ts';
+import { describeGone, describeLate, describeRestless } from '../../days/gone.ts';
 import { describeRefusal, RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import {
   MONTHS_SHOWN,

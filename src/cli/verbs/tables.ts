@@ -1,6 +1,6 @@
 /** `daywalk tables`: the record tables and how far they are in step; makes them as the settings say, and suggests some. */
 
-import { readTables, type TableState } from '../../days/record-table-rows.ts';
+import { readTables, type TableState } from '../../days/coverage-rows.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { RecordTable } from '../../model.ts';
 import { tablesYaml } from '../../settings/file/tables.ts';

@@ -1,13 +1,13 @@
 /** `daywalk tier`: moves days that are old enough to a folder or bucket, or brings days back. */
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { AgeLimit, KeptDay } from '../../model.ts';
+import type { AgedDay, AgeLimit, KeptDay } from '../../model.ts';
 import { listMovedDays } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { type MoveReport, moveDays } from '../../tier/move.ts';
 import type { TierParts } from '../../tier/moved-log.ts';
 import { checkStore } from '../../tier/object-store.ts';
 import { restoreDays } from '../../tier/restore.ts';
-import { type DayToMove, listDaysToMove } from '../../tier/rows.ts';
+import { listDaysToMove } from '../../tier/rows.ts';
 import { closedRange } from '../chosen-days.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { ageFlag } from '../flags.ts';
@@ -116,11 +116,7 @@ const describeKept = (kept: readonly KeptDay[]): string[] => shortened(daySpans(
 const noDay = (kept: readonly KeptDay[]): string =>
   kept.length === 0 ? 'no day is old enough' : 'no day that is old enough is free to go';
 
-function describePlan(
-  days: readonly DayToMove[],
-  kept: readonly KeptDay[],
-  name: string,
-): string[] {
+function describePlan(days: readonly AgedDay[], kept: readonly KeptDay[], name: string): string[] {
   if (days.length === 0) return [`Nothing would move: ${noDay(kept)}.`];
   return [
     ...shortened(daySpans('would move:', days)),

@@ -1,8 +1,9 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs; or that the database is away. */
+
+import type { Lateness } from '../../days/coverage-rows.ts';
 import { type StreamDays, sumOf } from '../../days/covered-days.ts';
 import { describeGone } from '../../days/gone.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
-import type { Lateness } from '../../days/lateness-rows.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import type { Gone } from '../../store/publications.ts';
 import type { RunRow } from '../../store/runs.ts';

@@ -1,7 +1,6 @@
 /** Where a bucket is: the URL of each object, and the connections there. */
 import { isIP } from 'node:net';
 import { ObjectStoreError } from '../../errors.ts';
-import type { Address } from '../../source/address.ts';
 import { checkKey } from '../object-store.ts';
 
 /** What the settings say of the place of a bucket; they have checked it. */
@@ -15,16 +14,8 @@ export interface S3Place {
   readonly pathStyle: boolean;
 }
 
-/** A bucket in the pieces that a request needs. */
-export interface BucketAddress extends Address {
-  /** `s3://bucket/prefix`. */
-  readonly name: string;
-  /** The path of an object of this key, the prefix within. @throws {ObjectStoreError} for what is no key. */
-  readonly pathTo: (key: string) => string;
-}
-
 /** @throws {ObjectStoreError} where the bucket cannot stand in the host name. */
-export function bucketAddress(place: S3Place): BucketAddress {
+export function bucketAddress(place: S3Place) {
   const { endpoint, bucket, prefix, pathStyle } = place;
   const url = new URL(endpoint);
   if (!pathStyle && (isIP(url.hostname.replace(/^\[|\]$/g, '')) > 0 || url.pathname !== '/'))
@@ -44,10 +35,15 @@ export function bucketAddress(place: S3Place): BucketAddress {
     host: url.host,
     secure: url.protocol === 'https:',
     shown: `${url.origin}${path}`,
+    /** `s3://bucket/prefix`. */
     name,
-    pathTo: (key) => {
+    /** The path of an object of this key, the prefix within. @throws {ObjectStoreError} for what is no key. */
+    pathTo: (key: string) => {
       checkKey(name, key);
       return `${root}/${(keysBegin + key).split('/').map(encodeURIComponent).join('/')}`;
     },
   };
 }
+
+/** A bucket in the pieces that a request needs. */
+export type BucketAddress = ReturnType<typeof bucketAddress>;

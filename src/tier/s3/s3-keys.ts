@@ -11,13 +11,6 @@ export interface S3Keys {
   readonly sessionToken?: string;
 }
 
-/** The keys of one store. */
-export interface Credentials {
-  current(): Promise<S3Keys>;
-  /** Reads them again after `refused` were refused. @returns whether there are others now. */
-  renew(refused: S3Keys): Promise<boolean>;
-}
-
 /** So many of the keys that were lent last are struck out of all that is written. */
 const MOST_LENT = 4;
 
@@ -26,7 +19,7 @@ export function openCredentials(
   store: string,
   source: S3Keys | (() => Promise<S3Keys>),
   redactor: Redactor,
-): Credentials {
+) {
   let known: S3Keys | null = null;
   /** The secrets of keys that were lent for a time, newest last: of those that are long over none has to be struck out. */
   const lent: string[][] = [];
@@ -47,7 +40,8 @@ export function openCredentials(
       known ??= await read();
       return known;
     },
-    renew: async (refused) => {
+    /** Reads them again after `refused` were refused. @returns whether there are others now. */
+    renew: async (refused: S3Keys) => {
       // Another request may have renewed them meanwhile.
       if (known !== null && !isDeepStrictEqual(known, refused)) return true;
       // Where none can be read, the refusal itself is what has to be told.
@@ -58,6 +52,9 @@ export function openCredentials(
     },
   };
 }
+
+/** The keys of one store. */
+export type Credentials = ReturnType<typeof openCredentials>;
 
 /** Visible ASCII only: what no header can carry would be told by an error that shows it. */
 function checkKeys(store: string, keys: S3Keys): void {
