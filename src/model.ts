@@ -126,6 +126,12 @@ export interface DayRange {
   readonly to: Day;
 }
 
+/** The same, where it may be open at its ends. */
+export interface OpenRange {
+  readonly from: Day | null;
+  readonly to: Day | null;
+}
+
 /** A window is a span of the source's wall-clock time, both ends inclusive to the second; it belongs to one day. */
 export interface Window {
   readonly day: Day;

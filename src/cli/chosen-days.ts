@@ -2,7 +2,7 @@
 import { systemClock } from '../clock.ts';
 import { describeFuture } from '../days/gaps.ts';
 import { SettingsError } from '../errors.ts';
-import type { Day, DayRange } from '../model.ts';
+import type { Day, DayRange, OpenRange } from '../model.ts';
 import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -25,7 +25,7 @@ export function chosenRange(
   latest: Latest,
   calendar: Calendar,
   now = systemClock.now(),
-): { readonly from: Day | null; readonly to: Day | null } {
+): OpenRange {
   const read = (given: unknown, flag: string) =>
     given === undefined ? null : readDays(String(given), `flag ${flag}`, latest, calendar, now);
   const first = read(from, '--from');

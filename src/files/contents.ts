@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Day } from '../model.ts';
+import type { Day, OpenRange } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
@@ -48,7 +48,7 @@ export interface Contents {
   /** Where neither a person nor the folder says. */
   readonly format: Format;
   /** The days that are known, between two days where given; `complete` where they can be written. */
-  listDays(range: { readonly from: Day | null; readonly to: Day | null }): Promise<ArchivedDay[]>;
+  listDays(range: OpenRange): Promise<ArchivedDay[]>;
   /** Writes a day into `file`. */
   write(file: FileHandle, day: ArchivedDay, format: Format, signal: AbortSignal): Promise<Written>;
   /** Whether what was listed of the day is still so. */

@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import { DaywalkError, SettingsError } from '../errors.ts';
-import type { Day } from '../model.ts';
+import type { OpenRange } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import { claimOf } from '../store/claims.ts';
 import type { Database } from '../store/database.ts';
@@ -10,7 +10,7 @@ import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
 import { type Contents, type ExportedTable, type Format, pathOf } from './contents.ts';
 import { digestOfFile, sizeOf, writeWhole } from './folder.ts';
-import { aboutDay, type IncompleteDay, isOf, ManifestBook } from './manifest.ts';
+import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
 import { type ArchivedDay, isAway } from './rows.ts';
 
 /** What an export needs. */
@@ -19,15 +19,12 @@ export interface ArchiveParts {
   readonly clock: Clock;
 }
 
-/** What to export, and where to. */
-export interface FileExport {
+/** What to export, from the first day to the last closed one where none is named, and where to. */
+export interface FileExport extends OpenRange {
   readonly folder: string;
   readonly contents: Contents;
   /** Null: that of the files that are there, that of the contents in a new folder. */
   readonly format: Format | null;
-  /** Null: from the first day, to the last closed day. */
-  readonly from: Day | null;
-  readonly to: Day | null;
   /** Compare the digests of files that are there, and not only their sizes. */
   readonly checkFiles: boolean;
 }
@@ -67,7 +64,7 @@ export async function exportDays(
   const days = await listAskedDays(database, options);
   const claim = claimOf('daywalk.export', folder);
   const report = await database.alone(claim, async () => {
-    const book = await ManifestBook.open(folder);
+    const book = new ManifestBook(folder, await readManifest(folder));
     const format = book.formatFor(contents, options.format);
     // Before the first file: a folder that a kill leaves without an entry for it is known as one of this format.
     await book.write(clock.now());

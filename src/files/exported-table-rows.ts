@@ -1,5 +1,5 @@
 /** Record tables as an export reads them: what they are, how far each day is, and the rows of a day. */
-import type { Column, ColumnType, Day } from '../model.ts';
+import type { Column, ColumnType, Day, OpenRange } from '../model.ts';
 import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 
@@ -45,7 +45,7 @@ export interface TableDay {
 export function listTableDays(
   database: Database,
   table: TableToExport,
-  range: { readonly from: Day | null; readonly to: Day | null },
+  range: OpenRange,
 ): Promise<TableDay[]> {
   return database.persist(
     `select d.day, d.publication::text as publication, coalesce(d.records, 0) as records,

@@ -126,17 +126,13 @@ export class ManifestBook {
   /** Null: the folder is new. */
   #format: Format | null;
 
-  private constructor(folder: string, known: Manifest | null) {
+  /** @param known what {@link readManifest} found. */
+  constructor(folder: string, known: Manifest | null) {
     this.#folder = folder;
     this.#files = new Map(known?.files.map((file) => [file.path, file]));
     this.#incomplete = new Map(known?.incomplete.map((day) => [keyOf(day), day]));
     const format = FORMATS.find((one) => one === known?.format);
     this.#format = format ?? known?.files[0]?.format ?? null;
-  }
-
-  /** @throws {SettingsError} when what is there is not a manifest. */
-  static async open(folder: string): Promise<ManifestBook> {
-    return new ManifestBook(folder, await readManifest(folder));
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import type { CoverageState } from '../days/coverage-rows.ts';
 import type { KnownDay } from '../days/rows.ts';
-import type { Day } from '../model.ts';
+import type { OpenRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isComplete, shownWalks } from '../store/shown.ts';
@@ -35,7 +35,7 @@ export const isAway = (state: ArchivedDay['state'] | null | undefined): boolean 
 export function listArchivedDays(
   database: Database,
   streamNames: readonly string[],
-  range: { readonly from: Day | null; readonly to: Day | null },
+  range: OpenRange,
 ): Promise<ArchivedDay[]> {
   return database.persist(
     `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,

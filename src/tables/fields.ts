@@ -1,15 +1,13 @@
 /** Which fields the stored records have: a bounded look at some records of some days, or an exact one at all. */
 
 import { type ArchivedDay, listArchivedDays } from '../files/rows.ts';
-import type { Day } from '../model.ts';
+import type { Day, OpenRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { type FieldFound, listPageNames, type PageName, readFields } from './field-rows.ts';
 
 /** What to look at. */
-export interface FieldSearch {
+export interface FieldSearch extends OpenRange {
   readonly streams: readonly string[];
-  readonly from: Day | null;
-  readonly to: Day | null;
   /** Every record of every day, and not only some. */
   readonly all: boolean;
 }

@@ -1,5 +1,5 @@
 /** Search in the database: the days of a range with the pages that may hold a value, and the records on them that do. */
-import type { Day } from '../model.ts';
+import type { Day, OpenRange } from '../model.ts';
 import type { Query } from '../store/database.ts';
 
 /** A day of a range, and its pages that may hold the value. */
@@ -16,7 +16,7 @@ export function listSearchedDays(
   query: Query,
   value: string,
   stream: string,
-  range: { readonly from: Day | null; readonly to: Day | null },
+  range: OpenRange,
 ): Promise<SearchedDay[]> {
   return query<SearchedDay>(
     `select d.day, d.state, d.walk_ids::text[] as "walkIds", d.page_nos as "pageNos"

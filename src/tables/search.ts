@@ -1,5 +1,5 @@
 /** Search for a value in all records that are shown: every hit, and of which days "nothing" counts (docs/search.md). */
-import type { Day } from '../model.ts';
+import type { OpenRange } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import { type MovedDay, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
@@ -14,12 +14,10 @@ import {
 } from './search-rows.ts';
 
 /** What is searched for, and where. */
-export interface SearchRequest {
+export interface SearchRequest extends OpenRange {
   /** A whole string, number or boolean, as text; not empty. */
   readonly value: string;
   readonly streams: readonly string[];
-  readonly from: Day | null;
-  readonly to: Day | null;
   /** So many hits at most; null: all. */
   readonly limit: number | null;
   /** What days that moved hold; null: they are not looked into. */

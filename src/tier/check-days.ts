@@ -1,9 +1,9 @@
 /** Checks tiered days: their objects against what was noted of them, and their pages against their seals. Nothing is changed. */
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
 import type { MovedDay } from '../store/moved-days.ts';
+import { eachPage, type TieredPage } from './day-objects.ts';
 import type { TierParts } from './moved-log.ts';
 import { checkObject } from './object-file.ts';
-import { eachPage, type TieredPage } from './page-file.ts';
 import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
 

@@ -5,7 +5,14 @@ import type { AgedDay, AgeLimit, KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
-import { eventsKey, readEvents, writeEvents } from './event-file.ts';
+import {
+  eventsKey,
+  pagesKey,
+  readEvents,
+  readPages,
+  writeEvents,
+  writePages,
+} from './day-objects.ts';
 import {
   cleanUpAlone,
   commitAlone,
@@ -17,7 +24,6 @@ import {
 } from './moved-log.ts';
 import { writeObject } from './moved-object.ts';
 import { checkStore } from './object-store.ts';
-import { pagesKey, readPages, writePages } from './page-file.ts';
 import {
   type LeavingDay,
   listDaysToMove,

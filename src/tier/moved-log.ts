@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import { ObjectStoreError } from '../errors.ts';
 import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay } from '../store/moved-days.ts';
+import { EVENTS_FOLDER } from './day-objects.ts';
 import type { LiveFile } from './delta/delta-actions.ts';
 import type { DeltaLog, TableDay } from './delta/delta-log.ts';
 import { foreign } from './delta/delta-replay.ts';
-import { EVENTS_FOLDER } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import { claimDay, claimLog, keepKnown } from './rows.ts';
 

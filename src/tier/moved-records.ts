@@ -5,10 +5,9 @@ import type { RowRange } from '../parquet/read.ts';
 import type { MovedDay, MovedPage, MovedRecords } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
 import { WrittenDigest } from '../written.ts';
-import { readEvents } from './event-file.ts';
+import { readEvents, type TieredPage } from './day-objects.ts';
 import { checkObject, readObject, spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { TieredPage } from './page-file.ts';
 
 /** About so much text of records at a time: a row group may have more. */
 const CHUNK_LETTERS = 2_000_000;

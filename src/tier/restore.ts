@@ -3,8 +3,8 @@ import { ObjectStoreError } from '../errors.ts';
 import type { KeptDay } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
+import { eachPage, type TieredPage } from './day-objects.ts';
 import { settleDay, settleLog, type TierParts, withDay } from './moved-log.ts';
-import { eachPage, type TieredPage } from './page-file.ts';
 import { removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 

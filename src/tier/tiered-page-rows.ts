@@ -1,7 +1,7 @@
 /** The pages of a day that moves, read from the database, and put back. */
 import type { Database } from '../store/database.ts';
 import { BEFORE_ALL, microseconds, PAGES_BEHIND } from '../store/shown-records.ts';
-import { PAGE_COLUMNS, type TieredPage } from './page-file.ts';
+import { PAGE_COLUMNS, type TieredPage } from './day-objects.ts';
 import type { LeavingDay } from './rows.ts';
 
 type PageRow = Omit<TieredPage, 'walk_id' | 'start' | 'total' | 'fetched_at'> & {

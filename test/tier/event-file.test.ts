@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ObjectStoreError } from '../../src/errors.ts';
 import type { ShownRecord } from '../../src/store/shown-records.ts';
-import { eventsKey, readEvents, writeEvents } from '../../src/tier/event-file.ts';
+import { eventsKey, readEvents, writeEvents } from '../../src/tier/day-objects.ts';
 import { readBack } from '../../src/tier/object-file.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { tries } from '../support/night.ts';

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays, type MovedDay } from '../../src/store/moved-days.ts';
+import type { TieredPage } from '../../src/tier/day-objects.ts';
 import {
   DeltaLogError,
   ENGINE,
@@ -13,7 +14,6 @@ import {
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
 import { readObject } from '../../src/tier/object-file.ts';
-import type { TieredPage } from '../../src/tier/page-file.ts';
 import { openCredentials } from '../../src/tier/s3/s3-keys.ts';
 import { matchesSeal, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/store/database.ts';
-import { EVENTS_FOLDER } from '../../src/tier/event-file.ts';
+import { EVENTS_FOLDER } from '../../src/tier/day-objects.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import { askClickHouse, testWithClickHouse } from '../support/clickhouse.ts';
 import type { TestDatabase } from '../support/database.ts';

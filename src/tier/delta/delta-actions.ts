@@ -1,7 +1,7 @@
 /** What stands in the log of the events table: the actions of Delta Lake's protocol that daywalk writes and reads, a line of JSON each. */
 import { DaywalkError } from '../../errors.ts';
 import type { Day } from '../../model.ts';
-import { EVENT_COLUMNS } from '../event-file.ts';
+import { EVENT_COLUMNS } from '../day-objects.ts';
 
 /** The log is not as daywalk writes it, or another program wants more of a writer: nothing is written until a person has looked. */
 export class DeltaLogError extends DaywalkError {}

@@ -1,6 +1,6 @@
 /** The log of the events table (Delta Lake): numbered commits, each an object that nobody overwrites, with a checkpoint now and then. */
 import type { Clock } from '../../clock.ts';
-import { EVENTS_FOLDER } from '../event-file.ts';
+import { EVENTS_FOLDER } from '../day-objects.ts';
 import { spoiledObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
 import {

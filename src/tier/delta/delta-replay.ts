@@ -1,5 +1,5 @@
 /** The log as objects, and the events table as it tells of it: read by number, from a checkpoint or what is known to the end. */
-import { EVENTS_FOLDER } from '../event-file.ts';
+import { EVENTS_FOLDER } from '../day-objects.ts';
 import { readObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
 import {
