@@ -1,6 +1,6 @@
 /** The story of a day in sentences: a pure function of its rows. */
 
-import type { Proof, Span } from '../model.ts';
+import type { Claim, Proof, Span } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount, linesOf, utcSecond } from '../text.ts';
 import { acceptHint, GAP_WORDS, mendingOf } from './gaps.ts';
@@ -131,7 +131,7 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
     `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requests}, ${totals}; ${outcomeText(walk, window)}.`,
     isProof && window.proof !== null && `${indent}  ${describeProof(window.proof)}`,
     walk.claims.length > 0 &&
-      `${indent}  ${counted(walk.claims.length, 'other answer')} spoke of it.`,
+      `${indent}  ${counted(walk.claims.length, 'other answer')} spoke of it: ${walk.claims.slice(0, MOST_CLAIMS).map(claimText).join('; ')}.`,
     walk.quarantined > 0 &&
       `${indent}  jsonb cannot hold ${counted(walk.quarantined, 'page')} of it (${walk.quarantine.join(', ')}): the exact bytes are kept beside a changed copy; see daywalk.quarantine.`,
   );
@@ -140,6 +140,15 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
 /** The proof and its evidence, in a sentence. */
 const describeProof = ({ kind, rule, why }: Proof): string =>
   `Proof by ${kind} (docs/completeness.md ${rule}): ${why}.`;
+
+/** So many answers are told. */
+const MOST_CLAIMS = 5;
+
+function claimText({ start, length, came, total, lowerBound, more }: Claim): string {
+  const told =
+    total === null ? '' : `, total ${lowerBound ? 'at least ' : ''}${formatCount(total)}`;
+  return `${formatCount(came)} of ${formatCount(length)} from ${formatCount(start)} on${told}${more ? ', and more' : ''}`;
+}
 
 function roleText({ role, from, to }: WalkStory): string {
   if (role === 'whole') return '';

@@ -231,7 +231,9 @@ describe('a story', () => {
       'At 2026-03-03 02:00:00 UTC what is shown changed, 2 records more and 1 record gone from the source, and kept: 2,502 records.',
     );
     expect(text).not.toContain('At 2026-03-02 01:00:05');
-    expect(text).toContain('1 other answer spoke of it.');
+    expect(text).toContain(
+      '1 other answer spoke of it: 1 of 2 from 2,499 on, total at least 2,500, and more.',
+    );
     expect(text).toContain('jsonb cannot hold 1 page of it (nul)');
   });
 

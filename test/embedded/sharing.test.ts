@@ -207,6 +207,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
 
     const { url } = await startHere(directory);
     expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect((await readdir(directory)).filter((name) => name.startsWith('making-'))).toEqual([]);
   });
 
   test('nothing, by the Ctrl-C of a terminal; and SIGTERM lets the users leave first', async () => {

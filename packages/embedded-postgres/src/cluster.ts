@@ -1,7 +1,7 @@
 /** The data of the embedded Postgres: made once, whole or not at all; and who may connect to it. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError, hasCode } from './errors.ts';
@@ -21,6 +21,9 @@ const SETTINGS = {
   log_timezone: 'UTC',
 };
 
+/** Data that is being made, with the number of the process that makes it. */
+const HALF_MADE = /^making-(\d+)-/;
+
 /**
  * Makes the cluster where it is missing.
  * @throws {EmbeddedPostgresError} if it cannot be made.
@@ -32,6 +35,7 @@ export async function ensureCluster(
   signal: AbortSignal,
 ): Promise<void> {
   if (existsSync(folder.data)) return;
+  await removeHalfMade(folder);
   const workshop = join(folder.path, `making-${process.pid}-${randomUUID()}`);
   const data = join(workshop, 'data');
   await mkdir(workshop, { mode: 0o700 });
@@ -87,6 +91,22 @@ async function replaceFile(path: string, text: string): Promise<void> {
   const next = `${path}.${process.pid}`;
   await writeFile(next, text, { mode: 0o644 });
   await rename(next, path);
+}
+
+async function removeHalfMade(folder: Folder): Promise<void> {
+  for (const name of await readdir(folder.path)) {
+    const maker = Number(HALF_MADE.exec(name)?.[1] ?? 0);
+    if (maker > 0 && isGone(maker)) await removeFolder(join(folder.path, name));
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return hasCode(error, 'ESRCH');
+  }
 }
 
 async function syncFolder(path: string): Promise<void> {
