@@ -919,7 +919,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what comes behind a list that begins anew is more of it',
     'src/walk/questions/asking.ts',
-    'if (!isSame ||',
+    'if (again?.facts.hashes.join() !== beginning.join() ||',
     'if (isSame || !isSame ||',
     ['test/walk/unheard.test.ts'],
   ),
