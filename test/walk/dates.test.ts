@@ -29,8 +29,11 @@ const steadily = (every: number, first = 421): number[] =>
     (_, n) => first - DAY + n * every,
   );
 
-/** A source of events so many seconds after the first day began; it keeps them by the dates of a clock so many hours ahead. */
-function sourceOf(hoursAhead: number, seconds: readonly number[], pageLength = 100) {
+/** So many hours ahead is the clock by whose dates a source keeps its events; or it takes the end of a range for its date. */
+type HoursAhead = number | 'end as date';
+
+/** A source of events so many seconds after the first day began. */
+function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength = 100) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const end = begin + DAYS.length * DAY;
   const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
@@ -38,6 +41,7 @@ function sourceOf(hoursAhead: number, seconds: readonly number[], pageLength = 1
     times
       .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
       .filter((at) => {
+        if (hoursAhead === 'end as date') return at < secondsOf(`${to.slice(0, 10)} 00:00:00`);
         const kept = dateAt(at + hoursAhead * HOUR);
         return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
       })
@@ -56,7 +60,7 @@ function sourceOf(hoursAhead: number, seconds: readonly number[], pageLength = 1
 }
 
 /** Exports it twice, a day apart. */
-async function exportOf(hoursAhead: number, seconds: readonly number[], pageLength?: number) {
+async function exportOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength?: number) {
   const { times, run } = sourceOf(hoursAhead, seconds, pageLength);
   await run();
   await letTimePass((sql, values) => server.query(sql, values), '25 hours');
@@ -87,6 +91,29 @@ it.each([
     doubled: 0,
     learned,
   });
+});
+
+it('the end of a range that is taken for its date hides none of a day', async () => {
+  expect(await exportOf('end as date', steadily(1_800))).toEqual({
+    states: DAYS.map(() => 'complete'),
+    missing: [],
+    doubled: 0,
+    learned: 'day',
+  });
+});
+
+it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {
+  const noon = steadily(60).filter((at) => Math.floor((at + DAY) / HOUR) % 24 === 12);
+  const { states, learned } = await exportOf('end as date', noon);
+  // All of them have as many, which may be where lists are cut.
+  expect({ states, learned }).toEqual({ states: DAYS.map(() => 'failed'), learned: 'day' });
+});
+
+it('those of UTC leave the evening before the first day of New York with its own day', async () => {
+  const { times, run } = sourceOf(5, steadily(1_800));
+  const results = await run();
+  const first = times.filter((at) => dateAt(at) === FIRST).map((at) => `{"id": ${at}}`);
+  expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
 });
 
 it('those of UTC hide none of a day of a few events', async () => {
@@ -127,7 +154,8 @@ it.each([
 it('those of UTC are looked for at every midnight until something stands beside one', async () => {
   const busy = steadily(1_800).filter((at) => at > 2 * DAY + 10 * HOUR);
   const { missing, learned } = await exportOf(5, [2 * HOUR, ...busy]);
-  expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
+  // Its morning shows nothing then, as if all of it were hidden.
+  expect({ missing, learned }).toEqual({ missing: [], learned: 'day' });
 });
 
 it('those of UTC show the hours behind a midnight when these are over, and before that its day waits, and says for what', async () => {

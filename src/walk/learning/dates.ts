@@ -10,7 +10,7 @@ import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
-import { spansAround } from '../questions/span.ts';
+import { BEYOND_DATES, DAY_SECONDS, spansAround } from '../questions/span.ts';
 
 const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
@@ -34,12 +34,18 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     else await refuseNothingAcross(context, midnight);
     const isHidden = before === true || after === true;
     if (!isHidden && (before !== false || after !== false)) return;
-    const side = before === true ? 'before' : 'after';
+    const side = before === true ? await beforeOf(context, midnight) : 'after';
     const hidden = !isHidden ? 'nothing' : before === after ? 'both' : side;
     const evidence = `a range across the midnight behind ${midnight} shows ${isHidden ? 'more' : 'no more'} than ranges of one date beside it`;
     await knowledge.learn('hidden_by_date', hidden, evidence);
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
   });
+}
+
+/** How much of the day before a midnight is hidden: all of it where its morning shows nothing, as if ends were taken for dates alone. */
+async function beforeOf(context: WindowContext, midnight: string): Promise<'before' | 'day'> {
+  const morning = around(midnight, 1 - DAY_SECONDS, -BEYOND_DATES);
+  return (await shows(context, morning, 2)) === true ? 'before' : 'day';
 }
 
 /**

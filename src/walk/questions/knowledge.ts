@@ -11,8 +11,8 @@ import type { Learned } from '../rules/verdict.ts';
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
 export type Reach = number | 'day';
 
-/** On which sides of a midnight windows of one date hide what ranges across it show. */
-export type HiddenByDate = 'nothing' | 'before' | 'after' | 'both';
+/** On which sides of a midnight windows of one date hide what ranges across it show; 'day': of the day before it everything. */
+export type HiddenByDate = 'nothing' | 'before' | 'after' | 'both' | 'day';
 
 /** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
 export const UNLEARNED_REACH = 120;
@@ -113,7 +113,8 @@ export class Knowledge {
 
   /** Whether dates are known to hide what lies on this side of a midnight. */
   isHiddenByDate(side: 'before' | 'after'): boolean {
-    return this.hiddenByDate === side || this.hiddenByDate === 'both';
+    const hidden = this.hiddenByDate;
+    return hidden === side || hidden === 'both' || (hidden === 'day' && side === 'before');
   }
 
   /** Places in a record that are not the record, as JSON pointers. */

@@ -53,7 +53,7 @@ export const SHORTEST_CUT = 4 * UNLEARNED_REACH;
 const UNCLEAR_REACH = 2 * 3_600;
 
 /** Seconds: more than the clocks of two zones differ by. */
-const BEYOND_DATES = 15 * 3_600;
+export const BEYOND_DATES = 15 * 3_600;
 
 export const DAY_SECONDS = 86_400;
 
@@ -90,10 +90,14 @@ export const isDivisible = (context: WindowContext): boolean =>
  * The span across a cut, and those of its sides, which reach as far as is asked for; beside a midnight beyond what dates hide.
  * @param second the last one before it.
  */
-export function spansAround(second: string, reach: number, { timeZone, knowledge }: WindowContext) {
+export function spansAround(second: string, reach: number, context: WindowContext) {
+  const { timeZone, knowledge, window } = context;
   const isMidnight = second.endsWith(' 23:59:59');
   const seconds = reachAt(second, reach, timeZone);
-  const before = isMidnight && knowledge.isHiddenByDate('before') ? BEYOND_DATES : seconds;
+  const beyond = knowledge.hiddenByDate === 'day' ? DAY_SECONDS - 1 : BEYOND_DATES;
+  // Before the first day of all stands what is none of it.
+  const isOfDay = isMidnight && second.startsWith(window.day);
+  const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : seconds;
   const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
     across: around(second, -before, 1 + after),
