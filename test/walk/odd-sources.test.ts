@@ -1329,3 +1329,14 @@ it('one that leaves the first of three records out of its pages does not count t
     [{ value: 'number' }],
   );
 });
+
+it.each(['none', 'exact'] as const)(
+  'of a day of which one part has failed the others wait: a row of sums on each page, totals %s',
+  async (totals) => {
+    const wrap: Habits['wrap'] = (list, total) =>
+      `{${total === null ? '' : `"total":${total},`}"data":[${[...list, `{"sum": ${list.length}}`].join(',')}]}`;
+    const result = await exportDay(records(1, 60), { totals, wrap }, { pageLength: 20 });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.requests).toBeLessThan(400);
+  },
+);
