@@ -147,8 +147,7 @@ export async function releaseLease(database: Database, lease: Lease): Promise<vo
 /**
  * Gives the window back as failed, to be walked again after `delayMs`. One that was complete is not any more: its source
  * says something else, and that could not be settled. What is shown of it stays shown.
- * @param judged what was walked so far settles nothing, and is no evidence any more, and the other parts of its day wait for it, as
- *   they prove nothing without it; else it is gone on with.
+ * @param judged what was walked so far settles nothing, and is no evidence any more; else it is gone on with.
  */
 export async function failWindow(
   database: Database,
@@ -158,27 +157,16 @@ export async function failWindow(
   judged = true,
 ): Promise<void> {
   await database.persist(
-    `with failed as (
-       update daywalk.windows w
-          set state = 'failed',
-              due_at = clock_timestamp() + make_interval(secs => $4::double precision / 1000),
-              judged = case when $5 then (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = w.window_id) else w.judged end,
-              failures = failures + 1,
-              attempts = 0,
-              last_error = $3,
-              last_failed_at = clock_timestamp(),
-              lease_id = null, lease_owner = null, lease_expires = null
-        where window_id = $1 and lease_id = $2::uuid
-       returning stream_id, day, due_at, split_from, kind
-     ), waiting as (
-       select o.window_id, failed.due_at
-         from failed
-         join daywalk.windows o on o.stream_id = failed.stream_id and o.day = failed.day and o.window_id <> $1
-        where $5 and failed.split_from is not null and failed.kind <> 'cut' and o.split_from is not null and o.state = 'pending'
-          and o.lease_id is null and o.due_at < failed.due_at
-          for update of o skip locked
-     )
-     update daywalk.windows o set due_at = waiting.due_at from waiting where o.window_id = waiting.window_id`,
+    `update daywalk.windows w
+        set state = 'failed',
+            due_at = clock_timestamp() + make_interval(secs => $4::double precision / 1000),
+            judged = case when $5 then (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = w.window_id) else w.judged end,
+            failures = failures + 1,
+            attempts = 0,
+            last_error = $3,
+            last_failed_at = clock_timestamp(),
+            lease_id = null, lease_owner = null, lease_expires = null
+      where window_id = $1 and lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId, error, delayMs, judged],
   );
 }

@@ -176,3 +176,24 @@ export async function closeSplit(database: Database, lease: Lease, proof: Proof)
   if (outcome === 'open')
     throw new LeaseLostError(`a part of window ${lease.windowId} is being walked again`);
 }
+
+/**
+ * Lets the other parts of a day wait for one that has failed, as something speaks against it: without it they prove nothing. Not while
+ * nothing new is believed, when what they show is kept with its proof, as the source may forget it meanwhile.
+ */
+export async function letPartsWait(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.windows other set due_at = failed.due_at
+       from daywalk.windows failed join daywalk.streams s on s.stream_id = failed.stream_id and s.distrusted_since is null
+      where failed.window_id = $1 and failed.state = 'failed' and failed.split_from is not null and failed.kind <> 'cut'
+        and other.window_id in (
+          select o.window_id from daywalk.windows o
+           where o.stream_id = failed.stream_id and o.day = failed.day and o.split_from is not null and o.state = 'pending'
+             and o.lease_id is null and o.due_at < failed.due_at
+             for update skip locked)`,
+    [windowId],
+  );
+}
