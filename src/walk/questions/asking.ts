@@ -119,11 +119,8 @@ export class Asking {
     const beginning = (await this.#aside(0, 2)).facts.hashes;
     // Two of them may lie deeper than paging goes.
     const again = await orNull(this.#aside(records, 2), mayRefuseDepth);
-    if (
-      again?.facts.hashes.join() !== beginning.join() ||
-      ((await this.#far(records, 1))?.came ?? 0) === 0
-    )
-      return false;
+    if (again?.facts.hashes.join() !== beginning.join()) return false;
+    if (((await this.#far(records, 1))?.came ?? 0) === 0) return false;
     this.claims.pop();
     return true;
   }
