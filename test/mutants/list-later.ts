@@ -991,7 +991,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'migrations/0002_storing.sql',
     "when name in ('message', 'msg', 'detail', 'reason') then not with_records",
     "when name in ('message', 'msg', 'detail', 'reason') then false",
-    ['test/walk/unheard.test.ts'],
+    ['test/store/frames.test.ts'],
   ),
   mutant(
     'halves that overlap are halves',
