@@ -898,8 +898,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'nothing is asked behind a last record that comes alone',
     'src/walk/questions/end.ts',
-    '(total !== records && (walk.pages ?? 1) > 1)',
-    'total === -1',
+    'const mayHaveNoRoom = (walk.pages ?? 1) > 1 || knowledge.hasLargeRecords;',
+    'const mayHaveNoRoom = total === -1;',
     ['test/walk/late-events.test.ts'],
   ),
   mutant(
@@ -915,6 +915,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     "if (lastTotal === records && knowledge.learned.calibrated > 0) return 'last';",
     "if (lastTotal !== null) return 'last';",
     ['test/walk/unheard.test.ts'],
+  ),
+  mutant(
+    'a depth that fails is the fault of an API whose other days are empty',
+    'src/walk/questions/known-answers.ts',
+    'return (failing.length > 1 || failing.start > 0) && this.#answers(failing, true);',
+    'return failing.length > 1 && this.#answers(failing, true);',
+    ['test/walk/broken-record.test.ts'],
   ),
   mutant(
     'where paging goes no deeper than a large record its day fails',

@@ -129,4 +129,24 @@ describe('a source that answers 500', () => {
       expect(learned).toEqual([{ fact: 'page_length', value: 15 }]);
     },
   );
+
+  it.each([
+    ['the first one', first],
+    ['one behind it', second],
+  ])(
+    'behind 20 records is split, where all days but %s are empty in words that nobody knows',
+    async (_, day) => {
+      const { states, learned } = await exportWith(
+        { [day]: records(1, 40) },
+        {
+          wrap: (page) =>
+            `{"served":"eu","data":${page.length === 0 ? 'null' : `[${page.join(',')}]`}}`,
+        },
+        10,
+        ({ start, length }) => start + length > 20,
+      );
+      expect(states).toEqual(DAYS.map(() => 'complete'));
+      expect(learned).toMatchObject([{ fact: 'offset_cap' }]);
+    },
+  );
 });

@@ -64,15 +64,20 @@ describe('a late record behind the last one, which comes alone', () => {
     expect({ state, published: published?.length }).toEqual({ state: 'complete', published: 5 });
   });
 
-  it('as pages hold so many bytes', async () => {
+  it.each([
+    ['on its second page', [200, 201, 202], [50, 6_000, 6_000]],
+    ['alone, where another day has shown such records', [200], [9_990]],
+  ])('as pages hold so many bytes, %s', async (_, ids, bytes) => {
     const record = (id: number, bytes: number) => `{"id": ${id}, "raw": "${'x'.repeat(bytes)}"}`;
     const wrap: Habits['wrap'] = (list) => {
       const fits = list.findIndex((_, n) => list.slice(0, n + 1).join('').length > 10_000);
       return body(list.slice(0, fits === -1 ? list.length : Math.max(1, fits)), null);
     };
-    const day = [record(200, 50), record(201, 6_000), record(202, 6_000)];
-    const { published, state } = await late([records(100, 5), day], { wrap }, record(203, 6_000));
-    expect({ state, published: published?.length }).toEqual({ state: 'complete', published: 4 });
+    const day = ids.map((id, index) => record(id, bytes[index] ?? 0));
+    const other = [record(99, 50), record(100, 50), record(101, 9_990), record(102, 9_990)];
+    const { published, state } = await late([other, day], { wrap }, record(203, 6_000));
+    const all = day.length + 1;
+    expect({ state, published: published?.length }).toEqual({ state: 'complete', published: all });
   });
 });
 

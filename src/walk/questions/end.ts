@@ -49,8 +49,9 @@ export async function lookAtEnd(
   if (!answer.beginsWithLast) return `the last record, at ${start}, is another one`;
   const more = `there are more than the ${records} records that were there`;
   if (came > 1) return more;
-  // It came alone: a page by number is asked for so, and where there are several pages one may have no room for two.
-  if (byNumber || (total !== records && (walk.pages ?? 1) > 1)) {
+  // It came alone: a page by number is asked for so, and one may have no room for two.
+  const mayHaveNoRoom = (walk.pages ?? 1) > 1 || knowledge.hasLargeRecords;
+  if (byNumber || (total !== records && mayHaveNoRoom)) {
     const behind = await orNull(question(context, walk, records, 1, walk.walkId));
     const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
     if ((behind?.came ?? 0) > 0 && !isLastAgain) return more;

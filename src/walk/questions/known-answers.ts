@@ -207,8 +207,8 @@ export class KnownAnswers {
     // What was proven may not be had any more.
     const newest = await newestDay(this.#context, failing.from.slice(0, 10));
     if (newest.from !== other.from && (await this.#answers(newest))) return true;
-    // Of a new stream all of them may be empty in words that nobody knows: then it is enough that the same span is answered to another length.
-    return failing.length > 1 && this.#answers(failing, true);
+    // Of a new stream all of them may be empty in words that nobody knows: then it is enough that the beginning of the same span is answered.
+    return (failing.length > 1 || failing.start > 0) && this.#answers(failing, true);
   }
 
   /**
