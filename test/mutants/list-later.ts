@@ -947,8 +947,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'of a day before a midnight nothing but its evening is hidden',
     'src/walk/learning/dates.ts',
-    "return (await shows(context, morning, 2)) === true ? 'before' : 'day';",
+    "return 'day';",
     "return 'before';",
+    ['test/walk/dates.test.ts'],
+  ),
+  mutant(
+    'records near a midnight that differ from one answer to the next are others than those near it',
+    'src/walk/learning/dates.ts',
+    'near.length < list.length || list.length < length - 1',
+    'near.length < list.length',
     ['test/walk/dates.test.ts'],
   ),
   mutant(

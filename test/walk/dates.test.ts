@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore, hastyClock } from '../support/store.ts';
+import { freshStore, hastyClock, records } from '../support/store.ts';
 import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -205,3 +205,29 @@ it.each([
     expect(source.asked.length).toBeLessThan(150);
   },
 );
+
+it('no dates hide what stands beside a midnight behind an empty day, where each answer tells a score of its own', async () => {
+  const [empty = '', full = ''] = closedDays(2);
+  let answers = 0;
+  const source = new ImaginedSource(
+    { [full]: records(1, 40) },
+    {
+      totals: 'exact',
+      wrap: (list, total) => {
+        answers += 1;
+        const scored = list.map((record) => record.replace('}', `, "score": ${answers}}`));
+        return `{"total":${total},"data":[${scored.join(',')}]}`;
+      },
+      at: (record) => (idOf(record) <= 4 ? 0 : 2_000 * idOf(record)),
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: empty, pageLength: 50 };
+  await runOnce(exporting);
+  const results = await readResults(server, exporting.stream);
+  expect([empty, full].map((day) => results.get(day)?.state)).toEqual(['complete', 'complete']);
+  expect(
+    await server.query(
+      `select value from daywalk.learned where fact = 'hidden_by_date' and value <> '"nothing"'`,
+    ),
+  ).toEqual([]);
+});

@@ -16,6 +16,8 @@ const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
 const HOURS = [1, 12];
 const MOST_TRIES = 3;
+/** So often what shows nothing is asked for: where answers differ, one may be empty by chance. */
+const LEAST_TIMES = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
@@ -45,7 +47,9 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
 /** How much of the day before a midnight is hidden: all of it where its morning shows nothing, as if ends were taken for dates alone. */
 async function beforeOf(context: WindowContext, midnight: string): Promise<'before' | 'day'> {
   const morning = around(midnight, 1 - DAY_SECONDS, -BEYOND_DATES);
-  return (await shows(context, morning, 2)) === true ? 'before' : 'day';
+  for (let time = 0; time < LEAST_TIMES; time += 1)
+    if ((await shows(context, morning, 2 + time)) === true) return 'before';
+  return 'day';
 }
 
 /**
@@ -102,12 +106,12 @@ async function hides(
     let alone = await countAlone();
     if (alone >= (hours === 1 ? 1 : shown.length)) return false;
     const near = await shownIn(rangeOf(UNLEARNED_REACH, true));
-    // Where a page holds no more than what is near, other records than those tell.
+    // Where a full page holds no more than what is near, other records than those tell.
     const further = (list: readonly string[]) =>
-      near.length < list.length
+      near.length < list.length || list.length < length - 1
         ? list.length - near.length
         : list.filter((hash) => !near.includes(hash)).length;
-    for (let time = 1; time < knowledge.repeats; time += 1)
+    for (let time = 1; time < Math.max(LEAST_TIMES, knowledge.repeats); time += 1)
       alone = Math.max(alone, await countAlone(time));
     found = 'too few';
     if (further(shown) <= alone) continue;
