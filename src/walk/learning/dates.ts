@@ -16,8 +16,8 @@ const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
 const HOURS = [1, 12];
 const MOST_TRIES = 3;
-/** So often what shows nothing is asked for: where answers differ, one may be empty by chance. */
-const LEAST_TIMES = 5;
+/** So often a morning that shows nothing is asked for: where answers differ, one may be empty by chance. */
+const MOST_MORNINGS = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
@@ -44,10 +44,17 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
   });
 }
 
-/** How much of the day before a midnight is hidden: all of it where its morning shows nothing, as if ends were taken for dates alone. */
+/** How much of the day before a midnight is hidden: all of it where a range across shows more from its morning on, which alone shows nothing. */
 async function beforeOf(context: WindowContext, midnight: string): Promise<'before' | 'day'> {
+  const { knowledge, pageLength } = context;
+  const countFrom = async (first: number) => {
+    const span = around(midnight, first, 2);
+    const { total, came } = await question(context, span, 0, knowledge.pageLength(pageLength));
+    return total ?? came;
+  };
+  if ((await countFrom(1 - DAY_SECONDS)) <= (await countFrom(1 - BEYOND_DATES))) return 'before';
   const morning = around(midnight, 1 - DAY_SECONDS, -BEYOND_DATES);
-  for (let time = 0; time < LEAST_TIMES; time += 1)
+  for (let time = 0; time < MOST_MORNINGS; time += 1)
     if ((await shows(context, morning, 2 + time)) === true) return 'before';
   return 'day';
 }
@@ -111,7 +118,7 @@ async function hides(
       near.length < list.length || list.length < length - 1
         ? list.length - near.length
         : list.filter((hash) => !near.includes(hash)).length;
-    for (let time = 1; time < Math.max(LEAST_TIMES, knowledge.repeats); time += 1)
+    for (let time = 1; time < knowledge.repeats; time += 1)
       alone = Math.max(alone, await countAlone(time));
     found = 'too few';
     if (further(shown) <= alone) continue;
