@@ -182,7 +182,7 @@ export function readDaysBeside(
   day: Day,
   walkId: number,
 ): Promise<DayBeside[]> {
-  return database.query(
+  return database.persist(
     `with mine as materialized (
        select page.record_hashes, page.records
          from daywalk.walks k cross join lateral daywalk.pages_of(array[k.walk_id], 0) as page where k.walk_id = $3
