@@ -103,7 +103,8 @@ export const recordContents = (
   format: 'ndjson.gz',
   async listDays(range) {
     const days = await listArchivedDays(database, streams, range);
-    const moved = await listMovedDays(database, streams, null);
+    if (!days.some(({ state }) => state === 'tiered')) return days;
+    const moved = await listMovedDays(database, streams, range);
     const there = new Map(moved.map((day) => [`${day.stream} ${day.day}`, day]));
     return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
   },

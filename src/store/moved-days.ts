@@ -1,5 +1,5 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
-import type { Day, DayRange } from '../model.ts';
+import type { Day, OpenRange } from '../model.ts';
 import type { RowRange } from '../parquet/read.ts';
 import type { Database, Query } from './database.ts';
 import type { AskedPage } from './evidence/proven.ts';
@@ -68,7 +68,7 @@ const movedObject = (of: 'pages' | 'events'): string =>
 export const readMovedDays = (
   query: Query,
   streams: readonly string[] | null,
-  range: DayRange | null,
+  range: OpenRange | null,
 ): Promise<MovedDay[]> =>
   query(
     `select s.stream_id as "streamId", s.name as stream, t.day, t.publication, t.place,
@@ -77,7 +77,8 @@ export const readMovedDays = (
             ${movedObject('events')}
        from daywalk.tiered_days t
        join daywalk.streams s on s.stream_id = t.stream_id
-      where ($1::text[] is null or s.name = any ($1::text[])) and ($2::date is null or t.day between $2::date and $3::date)
+      where ($1::text[] is null or s.name = any ($1::text[])) and ($2::date is null or t.day >= $2::date)
+        and ($3::date is null or t.day <= $3::date)
       order by t.day, array_position($1::text[], s.name), s.name`,
     [streams, range?.from ?? null, range?.to ?? null],
   );
@@ -86,6 +87,6 @@ export const readMovedDays = (
 export const listMovedDays = (
   database: Database,
   streams: readonly string[] | null,
-  range: DayRange | null,
+  range: OpenRange | null,
 ): Promise<MovedDay[]> =>
   readMovedDays((sql, values) => database.persist(sql, values), streams, range);

@@ -178,7 +178,7 @@ export async function closeSplit(database: Database, lease: Lease, proof: Proof)
 }
 
 /**
- * Lets the other parts of a day wait for one that has failed, as something speaks against it: without it they prove nothing. Not while
+ * Lets the other parts of a day wait for a part that has failed, as something speaks against it: without it they prove nothing. Not while
  * nothing new is believed, when what they show is kept with its proof, as the source may forget it meanwhile.
  */
 export async function letPartsWait(
@@ -188,7 +188,7 @@ export async function letPartsWait(
   await database.persist(
     `update daywalk.windows other set due_at = failed.due_at
        from daywalk.windows failed join daywalk.streams s on s.stream_id = failed.stream_id and s.distrusted_since is null
-      where failed.window_id = $1 and failed.state = 'failed' and failed.split_from is not null and failed.kind <> 'cut'
+      where failed.window_id = $1 and failed.state = 'failed'
         and other.window_id in (
           select o.window_id from daywalk.windows o
            where o.stream_id = failed.stream_id and o.day = failed.day and o.split_from is not null and o.state = 'pending'

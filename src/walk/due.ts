@@ -238,7 +238,7 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
     throw error;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
-  if (failure.judged && leased.kind !== 'cut') await letPartsWait(database, leased);
+  if (failure.judged && leased.kind === 'part') await letPartsWait(database, leased);
   noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.

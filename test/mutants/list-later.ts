@@ -940,7 +940,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'the parts of a day are walked on beside one that has failed',
     'src/walk/due.ts',
-    "if (failure.judged && leased.kind !== 'cut') await letPartsWait(database, leased);",
+    "if (failure.judged && leased.kind === 'part') await letPartsWait(database, leased);",
     '',
     ['test/walk/odd-sources.test.ts'],
   ),

@@ -69,7 +69,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that shows nothing is not asked for by its parts',
     'src/walk/questions/too-much.ts',
-    'if (!came) continue;',
+    'if (!(came ?? across)) continue;',
     'continue;',
     ['test/walk/overlooked.test.ts'],
   ),

@@ -110,43 +110,35 @@ describe('a source that answers 500', () => {
     expect(learned).toEqual([{ fact: 'offset_cap', value: 20 }]);
   });
 
+  const LONG = ({ length }: PageRequest) => length > 20;
+  const DEEP = ({ start, length }: PageRequest) => start + length > 20;
   it.each([
-    ['the first one', first],
-    ['one behind it', second],
-  ])(
-    'to a length above 20 is asked for less, where all days but %s are empty in words that nobody knows',
-    async (_, day) => {
+    ['to a length above 20 is asked for less', 'the first one', first, 30, LONG, 'page_length', 15],
+    [
+      'to a length above 20 is asked for less',
+      'one behind it',
+      second,
+      30,
+      LONG,
+      'page_length',
+      15,
+    ],
+    ['behind 20 records is split', 'the first one', first, 10, DEEP, 'offset_cap', 20],
+    ['behind 20 records is split', 'one behind it', second, 10, DEEP, 'offset_cap', 20],
+  ] as const)(
+    '%s, where all days but %s are empty in words that nobody knows',
+    async (_what, _which, day, pageLength, breaks, fact, value) => {
       const { states, learned } = await exportWith(
         { [day]: records(1, 40) },
         {
           wrap: (page) =>
             `{"served":"eu","data":${page.length === 0 ? 'null' : `[${page.join(',')}]`}}`,
         },
-        30,
-        ({ length }) => length > 20,
+        pageLength,
+        breaks,
       );
       expect(states).toEqual(DAYS.map(() => 'complete'));
-      expect(learned).toEqual([{ fact: 'page_length', value: 15 }]);
-    },
-  );
-
-  it.each([
-    ['the first one', first],
-    ['one behind it', second],
-  ])(
-    'behind 20 records is split, where all days but %s are empty in words that nobody knows',
-    async (_, day) => {
-      const { states, learned } = await exportWith(
-        { [day]: records(1, 40) },
-        {
-          wrap: (page) =>
-            `{"served":"eu","data":${page.length === 0 ? 'null' : `[${page.join(',')}]`}}`,
-        },
-        10,
-        ({ start, length }) => start + length > 20,
-      );
-      expect(states).toEqual(DAYS.map(() => 'complete'));
-      expect(learned).toMatchObject([{ fact: 'offset_cap' }]);
+      expect(learned).toEqual([{ fact, value }]);
     },
   );
 });

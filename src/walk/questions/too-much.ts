@@ -49,16 +49,15 @@ export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promi
   if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
   for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
     const cameUpTo = (end: string) => asking.cameOf({ ...target, ...part, to: end });
-    // The last part of a day reaches across its midnight: some ranges show what none of one date does.
-    const beyond = isDay && part.to === to ? around(to, 0, 2).to : part.to;
+    // The last part of a day is asked for across its midnight first: some ranges show what none of one date does.
+    const isLast = isDay && part.to === to;
+    const across = isLast ? await cameUpTo(around(to, 0, 2).to) : null;
+    if (across === 0) continue;
+    const came = await cameUpTo(part.to);
+    // There are records: at the midnight it is looked at what dates hide.
+    if (across !== null && came === 0) knowledge.longestList = Math.max(1, knowledge.longestList);
     // A part that cannot be had tells nothing.
-    const came = (await cameUpTo(beyond)) ?? (beyond === part.to ? 0 : await cameUpTo(part.to));
-    if (!came) continue;
-    if (beyond !== part.to && (await cameUpTo(part.to)) === 0) {
-      // There are records: at the midnight it is looked at what dates hide.
-      knowledge.longestList = Math.max(1, knowledge.longestList);
-      continue;
-    }
+    if (!(came ?? across)) continue;
     for (let time = 0; time < knowledge.repeats; time += 1)
       await asking.stillNothing(await asking.ask(0, 2 + time));
     const told = `${textOf({ from, to })} shows nothing, and ${textOf(part)} shows records`;
