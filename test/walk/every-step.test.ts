@@ -12,8 +12,8 @@ import {
   readResults,
   runOnce,
 } from './exporting.ts';
-import { ImaginedSource, type Totals } from './imagined-source.ts';
-import { cutAt, disturbedAt, Killed, killedAt, type Steps } from './perils.ts';
+import { ImaginedSource, idOf, type Totals } from './imagined-source.ts';
+import { cutAt, disturbedAt, type Gate, Killed, killedAt, type Steps } from './perils.ts';
 
 // So many processes and steps take their time on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
@@ -69,6 +69,25 @@ async function atEveryStep(
   }
 }
 
+/** Runs with the connection cut at each statement of the program, at the first time that it is sent; as much is asked for as without. */
+async function atEveryStatement(
+  prepare: () => Promise<Exporting>,
+  run: (exporting: Exporting, gate: Gate) => Promise<void>,
+  when: 'before' | 'after',
+): Promise<void> {
+  const statements: (string | null)[] = [];
+  const whole = await prepare();
+  await run(whole, (statement, act) => {
+    statements.push(statement);
+    return act();
+  });
+  for (const statement of new Set(statements)) {
+    const exporting = await prepare();
+    await run(exporting, cutAt(statements.indexOf(statement) + 1, when, { taken: 0 }));
+    expect(exporting.source.asked.length).toBe(whole.source.asked.length);
+  }
+}
+
 describe.each(andAtNight<Totals>(['exact'], ['none']))('with totals: %s', (totals) => {
   let requests = 0;
 
@@ -117,14 +136,40 @@ describe.each(andAtNight<Totals>(['exact'], ['none']))('with totals: %s', (total
   it.each(andAtNight<'before' | 'after'>(['after'], ['before']))(
     'the connection cut %s any statement took effect, the same process makes it whole and asks nothing twice (I1)',
     async (when) => {
-      await atEveryStep(totals, async (at, steps) => {
-        const exporting = fresh(totals);
-        await runOnce({ ...exporting, gate: cutAt(at, when, steps) });
-        await expectWhole(exporting);
-        expect(exporting.source.asked.length).toBe(requests);
-      });
+      await atEveryStatement(
+        () => Promise.resolve(fresh(totals)),
+        async (exporting, gate) => {
+          await runOnce({ ...exporting, gate });
+          await expectWhole(exporting);
+        },
+        when,
+      );
     },
   );
+
+  it('the connection cut after any statement of a day that is walked again and has changed, what is gone stays and what is new is there (I1)', async () => {
+    await atEveryStatement(
+      async () => {
+        const exporting = fresh(totals);
+        await runOnce(exporting);
+        exporting.source.lists.set(`${first} 00:00:00`, records(2, 9));
+        await server.query(
+          `update daywalk.windows set rewalk = true, due_at = clock_timestamp() where kind = 'day'`,
+        );
+        return exporting;
+      },
+      async (exporting, gate) => {
+        await runOnce({ ...exporting, gate });
+        const { state, published } = (await readResults(server, exporting.stream)).get(first) ?? {};
+        expect({ state, ids: published?.map(idOf).sort((one, other) => one - other) }).toEqual({
+          state: 'complete',
+          ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        });
+        await clear(server);
+      },
+      'after',
+    );
+  });
 
   it('the lease stolen at any step, the loser writes nothing about the window (I2)', async () => {
     await atEveryStep(totals, async (at, steps) => {
