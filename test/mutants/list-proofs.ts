@@ -298,6 +298,20 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
+    'that one second shows all of a day is because all of it stands there',
+    'src/walk/learning/reach.ts',
+    '  if (!last?.beginsWithLast) return false;\n',
+    '  return false;\n',
+    ['test/walk/dates.test.ts'],
+  ),
+  mutant(
+    'an end of a range that shows the day beside is taken for its date',
+    'src/walk/learning/reach.ts',
+    '    if (hashes.some((hash) => own.has(hash)))\n',
+    '    if (hashes.length < 0)\n',
+    ['test/walk/dates.test.ts'],
+  ),
+  mutant(
     'what two parts of a day show is all of it',
     'src/walk/learning/reach.ts',
     "minuteOf(day, '23:59'),\n    dayOf(day),",

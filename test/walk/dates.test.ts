@@ -29,19 +29,31 @@ const steadily = (every: number, first = 421): number[] =>
     (_, n) => first - DAY + n * every,
   );
 
-/** So many hours ahead is the clock by whose dates a source keeps its events; or it takes the end of a range for its date. */
-type HoursAhead = number | 'end as date';
+/**
+ * So many hours ahead is the clock by whose dates a source keeps its events; or it takes the end of a range for the beginning of its date,
+ * or one end for the whole of its date.
+ */
+type HoursAhead = number | 'end as date' | 'whole date of the end' | 'whole date of the beginning';
 
 /** A source of events so many seconds after the first day began. */
 function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength = 100) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const end = begin + DAYS.length * DAY;
   const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
+  const dayOf = (time: string, last = '00:00:00') => secondsOf(`${time.slice(0, 10)} ${last}`);
   const arrange: Habits['arrange'] = (_, __, { from, to }) =>
     times
-      .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
+      .filter(
+        (at) =>
+          at >= (hoursAhead === 'whole date of the beginning' ? dayOf(from) : secondsOf(from)),
+      )
+      .filter(
+        (at) =>
+          at <= (hoursAhead === 'whole date of the end' ? dayOf(to, '23:59:59') : secondsOf(to)),
+      )
       .filter((at) => {
-        if (hoursAhead === 'end as date') return at < secondsOf(`${to.slice(0, 10)} 00:00:00`);
+        if (hoursAhead === 'end as date') return at < dayOf(to);
+        if (typeof hoursAhead === 'string') return true;
         const kept = dateAt(at + hoursAhead * HOUR);
         return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
       })
@@ -50,6 +62,7 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
   const stream = newStream();
   const options = { pageLength, recheckDays: 7, settleMs: SETTLED_MS };
   return {
+    source,
     times: times.filter((at) => at >= begin && at < end),
     last: DAYS.at(-1) ?? '',
     run: async (clock = hastyClock) => {
@@ -61,7 +74,7 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
 
 /** Exports it twice, a day apart. */
 async function exportOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength?: number) {
-  const { times, run } = sourceOf(hoursAhead, seconds, pageLength);
+  const { times, run, source } = sourceOf(hoursAhead, seconds, pageLength);
   await run();
   await letTimePass((sql, values) => server.query(sql, values), '25 hours');
   const results = await run();
@@ -76,6 +89,7 @@ async function exportOf(hoursAhead: HoursAhead, seconds: readonly number[], page
     missing: times.filter((at) => !shown.some(({ id }) => id === at)),
     doubled: shown.length - new Set(shown.map(({ id }) => id)).size,
     learned: learned?.value,
+    requests: source.asked.length,
   };
 }
 
@@ -85,7 +99,7 @@ it.each([
   ['Berlin', -1, 'after'],
   ['its own', 0, 'nothing'],
 ])('those of UTC hide none of a day of %s', async (_, hoursAhead, learned) => {
-  expect(await exportOf(hoursAhead, steadily(1_800))).toEqual({
+  expect(await exportOf(hoursAhead, steadily(1_800))).toMatchObject({
     states: DAYS.map(() => 'complete'),
     missing: [],
     doubled: 0,
@@ -94,7 +108,7 @@ it.each([
 });
 
 it('the end of a range that is taken for its date hides none of a day', async () => {
-  expect(await exportOf('end as date', steadily(1_800))).toEqual({
+  expect(await exportOf('end as date', steadily(1_800))).toMatchObject({
     states: DAYS.map(() => 'complete'),
     missing: [],
     doubled: 0,
@@ -108,6 +122,19 @@ it('the end of a range that is taken for its date makes no day empty that has ev
   // Noon is within the hours that are asked for anyway. All days have as many, which may be where lists are cut.
   expect({ states, learned }).toEqual({ states: DAYS.map(() => 'failed'), learned: 'before' });
 });
+
+it.each(['whole date of the end', 'whole date of the beginning'] as const)(
+  'a range that shows the %s splits no day, and makes none fail',
+  async (rounded) => {
+    const { states, missing, doubled, requests } = await exportOf(rounded, steadily(1_800));
+    expect({ states, missing, doubled }).toEqual({
+      states: DAYS.map(() => 'complete'),
+      missing: [],
+      doubled: 0,
+    });
+    expect(requests).toBeLessThan(50);
+  },
+);
 
 it('those of UTC leave the evening before the first day of New York with its own day', async () => {
   const { times, run } = sourceOf(5, steadily(1_800));
@@ -230,3 +257,34 @@ it('no dates hide what stands beside a midnight behind an empty day, where each 
     ),
   ).toEqual([]);
 });
+
+it.each([
+  ['end', 'exact'],
+  ['end', 'none'],
+  ['beginning', 'exact'],
+  ['beginning', 'none'],
+] as const)(
+  'a source that does not heed the %s of a range fails by that name, and soon, totals: %s',
+  async (open, totals) => {
+    const lists = DAYS.map((day, n) => [day, records(1_000 * (n + 1), 40 - 7 * n)] as const);
+    const source: ImaginedSource = new ImaginedSource(Object.fromEntries(lists), {
+      totals,
+      arrange: (_, __, request) =>
+        source.within({
+          ...request,
+          ...(open === 'end' ? { to: `${DAYS.at(-1)} 23:59:59` } : { from: `${FIRST} 00:00:00` }),
+        }),
+    });
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: FIRST, pageLength: 50 });
+    const results = await readResults(server, stream);
+    const errors = DAYS.map((day) => results.get(day)?.lastError ?? null).filter(
+      (error) => error !== null,
+    );
+    expect(errors.filter((error) => !error.includes(`not heed the ${open} of a range`))).toEqual(
+      [],
+    );
+    expect(errors.length).toBeGreaterThan(1);
+    expect(source.asked.length).toBeLessThan(120);
+  },
+);

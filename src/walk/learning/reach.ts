@@ -4,8 +4,9 @@ import { type RequestError, WalkError } from '../../errors.ts';
 import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
+import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
-import { isRangeRefused, orNull } from '../failures.ts';
+import { contradicted, isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
@@ -103,6 +104,41 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
     break;
   }
   await knowledge.learn('reach', 'day', `parts of ${day} show the same records`);
+  return true;
+}
+
+/**
+ * Learns that the source takes one end of a range for its date alone: a single second at the other end shows the last record of
+ * a span of which it is known that not all stands there, and no day beside shows any of it, though the one at that end shows records.
+ * @returns whether parts of the span show what does not stand in them.
+ * @throws {WalkError} where a day beside shows some, too: the source does not heed that end at all.
+ */
+export async function learnOpenEnd(
+  context: WindowContext,
+  { walkId, stored }: EndedWalk,
+  span: Span,
+  open: 'beginning' | 'end',
+): Promise<boolean> {
+  const { database, knowledge, pageLength } = context;
+  const second = open === 'end' ? span.from : span.to;
+  const single = { ...span, from: second, to: second };
+  const last = await orNull(question(context, single, stored - 1, 1, walkId), isRangeRefused);
+  if (!last?.beginsWithLast) return false;
+  const evidence = `${textOf(single)} shows all ${stored} records of ${textOf(span)}`;
+  const length = knowledge.pageLength(pageLength);
+  const own = new Set(await readHashes(database, walkId));
+  let besideShows = false;
+  for (const days of open === 'end' ? [-1, 1] : [1, -1]) {
+    const beside = addDays(second.slice(0, 10), days);
+    const { hashes } = await question(context, dayOf(beside), 0, length);
+    if (hashes.some((hash) => own.has(hash)))
+      throw contradicted(
+        `${evidence}, of which ${beside} shows some, too`,
+        `The source does not heed the ${open} of a range: is it asked for it as its API wants it?`,
+      );
+    besideShows = hashes.length > 0;
+  }
+  if (besideShows) await knowledge.learn('reach', 'day', evidence);
   return true;
 }
 

@@ -7,7 +7,7 @@ import { compareSums, holds, walksAgree } from '../../store/evidence/agreement.t
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
 import { contradicted } from '../failures.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
-import { divide, learnIgnoresTime } from '../learning/reach.ts';
+import { divide, learnIgnoresTime, learnOpenEnd } from '../learning/reach.ts';
 import type { Walks, WindowContext } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { MOST_HALVINGS, textOf } from '../questions/span.ts';
@@ -38,13 +38,10 @@ export async function compareHalves(
     const first = await settleSpan(context, 'half', one, whole.walkId);
     const second = await settleSpan(context, 'half', other, whole.walkId);
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
-    // A cap would cut each of them otherwise.
     if (
       halves.by === 'time' &&
-      whole.stored > 0 &&
-      Math.min(first.stored, second.stored) >= whole.stored &&
-      (await walksAgree(database, partOf(first), partOf(second))) &&
-      (await learnIgnoresTime(context, span))
+      inOneHalf &&
+      (await learnNotHeeded(context, whole, span, [first, second]))
     )
       throw dense(whole, span);
     const cut =
@@ -77,6 +74,25 @@ export async function compareHalves(
     beside.push(inFirst ? second.walkId : first.walkId);
   }
   throw dense(whole, span);
+}
+
+/** Learns that the source heeds the date alone of one end of a range, or of both: one half shows all of the whole, and the other one some of it. */
+async function learnNotHeeded(
+  context: WindowContext,
+  whole: EndedWalk,
+  span: Span,
+  [first, second]: readonly [EndedWalk, EndedWalk],
+): Promise<boolean> {
+  const least = Math.min(first.stored, second.stored);
+  if (least === 0) return false;
+  const { database } = context;
+  // A cap would cut each of them otherwise.
+  if (least >= whole.stored)
+    return (
+      (await walksAgree(database, partOf(first), partOf(second))) && learnIgnoresTime(context, span)
+    );
+  const open = first.stored >= whole.stored ? 'end' : 'beginning';
+  return whole.stored >= LEAST_CAP && learnOpenEnd(context, whole, span, open);
 }
 
 /**
