@@ -14,10 +14,10 @@ export interface Again {
 /** A window's page that was stored is fetched twice only as a known answer, or where its walk has to be told from another one: its first page, perhaps twice. */
 const MOST_STORED = 1;
 /**
- * Of days as they are asked for beside pages of ten, in each life: half a page, by which an old day is held against the one behind it,
- * and two records less than a page, by which it is told from its minutes. No walk asks for either.
+ * What is asked for beside pages of ten, in each life: half a page, by which an old day is held against the one behind it,
+ * two records less than a page, by which it is told from its minutes, and the hour on either side of a midnight. No walk asks for any of it.
  */
-const QUESTIONS = [' 0+5', ' 0+8'];
+const QUESTION = / 0\+[58]$| 23:00:00 to | 00:59:59 /;
 
 /** @param stored the pages that were stored when this life began. */
 export function fetchedTwice(
@@ -28,7 +28,7 @@ export function fetchedTwice(
   const earlier = new Set(pagesAsked(before).map(({ page }) => page));
   const windows = new Map<string, Set<string>>();
   for (const { window, page } of pagesAsked(life))
-    if (!QUESTIONS.some((end) => page.endsWith(end)) && (stored.has(page) || earlier.has(page)))
+    if (!QUESTION.test(page) && (stored.has(page) || earlier.has(page)))
       windows.set(window, (windows.get(window) ?? new Set()).add(page));
   const most = (counts: (page: string) => boolean) =>
     Math.max(0, ...[...windows.values()].map((pages) => [...pages].filter(counts).length));
