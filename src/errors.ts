@@ -96,11 +96,13 @@ export const isNoAnswer = (error: unknown): error is EnvelopeError | RequestErro
 
 /**
  * Why a walk could not end in a proof, as far as it matters for what follows: `contradicted` is all that fails its window at once,
- * `dense` that all its records stand too near to each other to be halved.
+ * `dense` that all its records stand too near to each other to be halved,
+ * `broken` that what is stored of it is not what was walked.
  */
 export type WalkFault =
   | 'shifted'
   | 'learned'
+  | 'broken'
   | 'unsettled'
   | 'capped'
   | 'beyond-known-cap'

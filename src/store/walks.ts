@@ -1,5 +1,5 @@
 /** Walks in the database: opened, looked up after a doubt, ended with an outcome, and proven. Every write is fenced by the lease (I2). */
-import { DaywalkError } from '../errors.ts';
+import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import { callFenced } from './fenced.ts';
@@ -7,9 +7,9 @@ import type { Lease } from './leases.ts';
 import { spanColumns } from './span-columns.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
-export class BrokenChainError extends DaywalkError {
+export class BrokenChainError extends WalkError {
   constructor(message: string) {
-    super(message, {
+    super('broken', message, {
       hint: 'A failover took some of it away, or something else than daywalk changed the table daywalk.pages.',
     });
   }

@@ -9,7 +9,6 @@ import {
   WalkError,
 } from '../errors.ts';
 import { BodyRefusedError } from '../store/connection/sqlstate.ts';
-import { BrokenChainError } from '../store/walks.ts';
 
 /** Answers with which services refuse a length; deep in a list the same ones may refuse the start. */
 const LENGTH_REFUSED: ReadonlySet<number> = new Set([400, 413, 414, 422]);
@@ -75,10 +74,7 @@ export function windowFailure(
   failures: number,
   random: number,
 ): WindowFailure | null {
-  const judged =
-    error instanceof WalkError ||
-    error instanceof BrokenChainError ||
-    error instanceof BodyRefusedError;
+  const judged = error instanceof WalkError || error instanceof BodyRefusedError;
   if (!judged && !isNoAnswer(error)) return null;
   const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 20));
   return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2), judged };

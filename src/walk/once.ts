@@ -5,7 +5,6 @@ import type { Span } from '../model.ts';
 import type { EndedWalk } from '../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import {
-  BrokenChainError,
   discardWalk,
   endWalk,
   type OpenWalk,
@@ -52,13 +51,11 @@ export async function walkToEnd(context: WindowContext, asked: ToWalk): Promise<
   try {
     return await walk.toEnd();
   } catch (error) {
-    if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
-    const moved = error instanceof WalkError && error.fault === 'shifted';
-    const { message: reason } = error;
-    const outcome = moved ? 'shifted' : 'failed';
+    if (!(error instanceof WalkError)) throw error;
+    const { message: reason, fault } = error;
+    const outcome = fault === 'shifted' ? 'shifted' : 'failed';
     await endWalk(database, window, open.walkId, { outcome, reason, end: null, ...walk.unnoted });
     log.info({ window: window.from, walk: open.number }, reason);
-    if (error instanceof BrokenChainError) throw new WalkError('shifted', reason, { cause: error });
     throw error;
   }
 }

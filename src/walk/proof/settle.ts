@@ -20,8 +20,8 @@ const ATTEMPTS = 8;
 /** Walks that are united: the last one must add nothing to those before it, of which each lacks some by chance. */
 const LEAST_UNITED = 3;
 const MOST_UNITED = 24;
-/** The list moved, or something was learned: the next walk may come to an end. */
-export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
+/** The list moved, something was learned, or stored pages are lost: the next walk may come to an end. */
+export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned', 'broken']);
 const MOVES_BEFORE_ONE_PAGE = 2;
 /** Walks of which each brought more than the one before: neither more of them nor smaller windows would settle it. */
 const GROWTHS = 6;
