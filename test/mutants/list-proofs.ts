@@ -250,21 +250,21 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'records too near to be halved are believed whatever longer lists show',
-    'src/walk/proof/longer.ts',
+    'src/walk/learning/caps.ts',
     "answer !== null && typeof answer !== 'string' && answer.beginsWithLast",
     'answer !== null',
     ['test/walk/odd-sources.test.ts'],
   ),
   mutant(
     'records too near to be halved are believed where anything comes behind them in a longer range',
-    'src/walk/proof/longer.ts',
+    'src/walk/learning/caps.ts',
     'if (more !== (await shownAt(0)) && more !== (await shownAt(records - 1))) return true;',
     'return true;',
     ['test/walk/one-second.test.ts'],
   ),
   mutant(
     'a round number of records too near to be halved is believed where a longer range shows more',
-    'src/walk/proof/longer.ts',
+    'src/walk/learning/caps.ts',
     'if (isRound(records)) return false;',
     '',
     ['test/walk/one-second.test.ts'],
@@ -292,7 +292,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'lists are cut otherwise, and days that were believed by their size stay so',
-    'src/walk/learning/cut-otherwise.ts',
+    'src/walk/learning/caps.ts',
     'await walkAnewBySize(database, knowledge.streamId);',
     '',
     ['test/walk/overlooked.test.ts'],

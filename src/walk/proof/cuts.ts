@@ -18,6 +18,7 @@ import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evi
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, orNull, unsettled } from '../failures.ts';
+import { isLongerShown } from '../learning/caps.ts';
 import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
 import {
   learnAcross,
@@ -30,7 +31,6 @@ import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { firstPageOf, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
-import { isLongerShown } from './longer.ts';
 import { settleSpan } from './settle.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */

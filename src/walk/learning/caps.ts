@@ -1,11 +1,13 @@
-/** Whether a source shows longer lists than one: then no cap on their number has cut it (docs/completeness.md C6). */
+/** Whether lists are cut, and by what: a cap on their number, or something else, as a share of each shard (docs/completeness.md C6). */
 import { addDays } from '../../plan/days.ts';
+import type { EndedWalk } from '../../store/evidence/evidence.ts';
+import { walkAnewBySize } from '../../store/evidence/learned.ts';
 import { findLonger } from '../../store/evidence/proven.ts';
 import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { askForLook } from '../questions/end.ts';
+import { askForLook, lookAtEnd } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { daysOf } from '../questions/span.ts';
+import { daysOf, textOf } from '../questions/span.ts';
 import { isRound } from '../rules/verdict.ts';
 
 /**
@@ -41,4 +43,31 @@ async function isMoreShownBeside(context: WindowContext, records: number): Promi
     if (more !== (await shownAt(0)) && more !== (await shownAt(records - 1))) return true;
   }
   return false;
+}
+
+/** So often a list must end in the same place: what is late, or left out by chance, would show by then. */
+const TIMES = 10;
+
+/**
+ * Called where the halves of a window show records that the whole does not. Where longer lists were shown and it ends in the
+ * same place again and again, no size and no total shows from then on that a list is whole: days that were believed by them
+ * are walked again.
+ */
+export async function learnCutOtherwise(
+  context: WindowContext,
+  { walkId, stored }: Pick<EndedWalk, 'walkId' | 'stored'>,
+): Promise<void> {
+  const { database, knowledge, window } = context;
+  const { cutOtherwise, provenSize } = knowledge.learned;
+  if (cutOtherwise)
+    return knowledge.learn('cut_otherwise', true, `${textOf(window)} shows it again`);
+  if (knowledge.reach === 'day') return;
+  if (stored >= Math.max(knowledge.longestList, provenSize)) return;
+  const walk = { ...window, walkId, records: stored };
+  const isAsStored = async (length: number) => (await lookAtEnd(context, walk, length)) === null;
+  for (let time = 0; time < TIMES; time += 1)
+    if ((await orNull(isAsStored(2 + time))) !== true) return;
+  const evidence = `${textOf(window)} shows ${stored} records, its halves more, and other lists are longer`;
+  await knowledge.learn('cut_otherwise', true, evidence);
+  await walkAnewBySize(database, knowledge.streamId);
 }
