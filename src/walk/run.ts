@@ -20,9 +20,8 @@ import {
   planWindows,
 } from '../store/windows.ts';
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
-import type { WalkEvent } from './events.ts';
+import { Tally, type WalkEvent } from './events.ts';
 import { type Follower, Followers, type NotInStep, notInStepText } from './followers.ts';
-import { Tally } from './tally.ts';
 
 /** What a run needs. */
 export interface ExportParts extends WalkParts {

@@ -15,9 +15,9 @@ import {
 } from '../../src/errors.ts';
 import type { Proof } from '../../src/model.ts';
 import { BodyRefusedError, StatementError } from '../../src/store/connection/sqlstate.ts';
+import { Tally } from '../../src/walk/events.ts';
 import { windowFailure } from '../../src/walk/failures.ts';
 import { nextPageLength } from '../../src/walk/once.ts';
-import { Tally } from '../../src/walk/tally.ts';
 
 const MINUTE = 60_000;
 

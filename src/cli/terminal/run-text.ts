@@ -3,9 +3,9 @@ import { kindOfError } from '../../days/gaps.ts';
 import { EXIT } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
+import type { WindowFailed } from '../../walk/events.ts';
 import { notInStepText } from '../../walk/followers.ts';
 import { isDone, type RunReport } from '../../walk/run.ts';
-import type { WindowFailed } from '../../walk/tally.ts';
 import { shortened } from './output.ts';
 import type { ProgressState } from './run-progress.ts';
 

@@ -68,7 +68,7 @@ export interface StoredPage {
 export type WindowEnd =
   | { readonly kind: 'complete'; readonly proof: Proof }
   | { readonly kind: 'unchanged' }
-  /** Nothing could be told of it. */
+  /** Nothing could be told of it; or it was given back or lost, for a reason that is not the window's. */
   | { readonly kind: 'released' }
   | {
       readonly kind: 'split';
