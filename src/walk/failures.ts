@@ -35,12 +35,18 @@ export function mayRefuseDepth(error: unknown): boolean {
 export const isRefused = (error: unknown): boolean =>
   isNoAnswer(error) || error instanceof PageFailedError;
 
-/** What was asked for; null: it cannot be had. @param isNone which errors say so. */
-export const orNull = <T>(asked: Promise<T>, isNone = isRefused): Promise<T | null> =>
+/** What was asked for, or the error by which it cannot be had. @param isNone which errors say so. */
+export const orError = <T>(asked: Promise<T>, isNone = isRefused): Promise<T | Error> =>
   asked.catch((error: unknown) => {
-    if (isNone(error)) return null;
+    if (isNone(error)) return error as Error;
     throw error;
   });
+
+/** The same; null: it cannot be had. */
+export async function orNull<T>(asked: Promise<T>, isNone = isRefused): Promise<T | null> {
+  const answer = await orError(asked, isNone);
+  return answer instanceof Error ? null : answer;
+}
 
 /** Whether an error may be that of what was asked for alone. */
 export const isOfRequest = (error: unknown): boolean =>

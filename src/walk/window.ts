@@ -8,7 +8,7 @@ import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
 import { asNoted, publish } from './proof/publishing.ts';
-import { lacksWhatWasHeard, orderOf, PASSING } from './proof/settle.ts';
+import { isPassing, lacksWhatWasHeard, orderOf } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
@@ -192,8 +192,8 @@ async function ended(context: WindowContext, error: unknown): Promise<WindowEnd 
   const isOfSpan = error instanceof RequestError && refusesLength(error);
   if (isOfSpan && (await isAnsweredInPart(context)))
     return splitUp(context, `it cannot be had whole: ${error.message}`, null);
+  if (isPassing(error)) return null;
   if (!(error instanceof WalkError)) throw error;
-  if (PASSING.has(error.fault)) return null;
   const { message: reason, fault } = error;
   const { knowledge, window, windowRecords } = context;
   const halved = fault === 'page-failed' && window.kind === 'day';

@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { countUnion, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, isOfMoved, readWalks } from '../../store/evidence/evidence.ts';
 import type { WalkRole } from '../../store/walks.ts';
-import { unsettled } from '../failures.ts';
+import { orNull, unsettled } from '../failures.ts';
 import { walkOnce } from '../once.ts';
 import type { Walks, WindowContext } from '../questions/context.ts';
 import { sameSpan, textOf } from '../questions/span.ts';
@@ -21,7 +21,8 @@ const ATTEMPTS = 8;
 const LEAST_UNITED = 3;
 const MOST_UNITED = 24;
 /** The list moved, something was learned, or stored pages are lost: the next walk may come to an end. */
-export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned', 'broken']);
+export const isPassing = (error: unknown): boolean =>
+  error instanceof WalkError && ['shifted', 'learned', 'broken'].includes(error.fault);
 const MOVES_BEFORE_ONE_PAGE = 2;
 /** Walks of which each brought more than the one before: neither more of them nor smaller windows would settle it. */
 const GROWTHS = 6;
@@ -59,9 +60,7 @@ export async function settleSpan(
     const manner: WalkManner = onePage ? { onePage: 'first', unlinked } : {};
     const earlier = onePage ? [] : walks;
     // Neither a walk that came to no end nor what it met stands for the window.
-    await walkOnce(context, { role, span, earlier, manner }).catch((error: unknown) => {
-      if (!(error instanceof WalkError) || !PASSING.has(error.fault)) throw error;
-    });
+    await orNull(walkOnce(context, { role, span, earlier, manner }), isPassing);
   }
 }
 

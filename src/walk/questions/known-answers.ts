@@ -14,7 +14,7 @@ import {
   readCanaries,
 } from '../../store/evidence/proven.ts';
 import type { Frame } from '../contract.ts';
-import { contradicted, isOfRequest, mayRefuseDepth, orNull } from '../failures.ts';
+import { contradicted, isOfRequest, mayRefuseDepth, orError, orNull } from '../failures.ts';
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
@@ -154,17 +154,14 @@ export class KnownAnswers {
    */
   async #firstShown(span: Range): Promise<PageRequest | null> {
     let first: PageRequest | null = null;
-    let failure: unknown = null;
+    let failure: Error | null = null;
     for await (const { speaks, ...request } of this.#others(span)) {
-      const shows = this.#shows({ ...request, length: this.#lengthFor(request.start) });
-      const found = await shows.catch((error: unknown) => {
-        if (!isOfRequest(error)) throw error;
-        return { error };
-      });
+      const asked = { ...request, length: this.#lengthFor(request.start) };
+      const found = await orError(this.#shows(asked), isOfRequest);
       if (found === 'known') return request;
       if (speaks === 'not') continue;
       first ??= request;
-      failure = typeof found === 'string' ? null : found.error;
+      failure = found instanceof Error ? found : null;
     }
     if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;

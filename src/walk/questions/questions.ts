@@ -5,7 +5,7 @@ import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
 import type { Facts } from '../contract.ts';
-import { isRangeRefused, isRefused, orNull, refusesLength } from '../failures.ts';
+import { isRangeRefused, orError, orNull, refusesLength } from '../failures.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
@@ -32,18 +32,10 @@ export async function question(
 }
 
 /** Whether a span shows a record now, or the error by which it cannot be had. */
-export const shows = (
-  context: AskingContext,
-  span: Span,
-  length: number,
-): Promise<boolean | Error> =>
-  question(context, span, 0, length).then(
-    ({ came }) => came > 0,
-    (error: unknown) => {
-      if (isRefused(error)) return error as Error;
-      throw error;
-    },
-  );
+export async function shows(context: AskingContext, span: Span, length: number) {
+  const answer = await orError(question(context, span, 0, length));
+  return answer instanceof Error ? answer : answer.came > 0;
+}
 
 /** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
 export function askShorter(
