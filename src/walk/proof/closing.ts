@@ -66,10 +66,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
     if (moved.length > 0) return again(context, split, numbersOf(split, total, records), moved);
     // Parts that still hold more than the total: it is a lower bound from there on.
-    await knowledge.learnLowerBound(
-      total,
-      `${textOf(window)} told ${total}, and its parts hold ${records}`,
-    );
+    await knowledge.learnLowerBound(textOf(window), total, `its parts hold ${records}`);
   } else if (!addsUp) return notYet(context, split, total, records);
   const isCounted = exact && total === records;
   if (!isCounted && (await lacksWhatItShows(context, split, records)))

@@ -164,10 +164,9 @@ export async function learnLowTotals(
   { knowledge, window }: WindowContext,
   heard: readonly Claim[],
 ): Promise<void> {
-  for (const { start, came, total } of heard)
-    if (total !== null && total >= LEAST_CAP && came > 0 && start + came > total)
-      await knowledge.learnLowerBound(
-        total,
-        `${textOf(window)} told ${total}, and showed record ${start + came} beside it`,
-      );
+  for (const { start, came, total } of heard) {
+    const last = start + came;
+    if (total !== null && total >= LEAST_CAP && came > 0 && last > total)
+      await knowledge.learnLowerBound(textOf(window), total, `showed record ${last} beside it`);
+  }
 }

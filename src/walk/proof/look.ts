@@ -133,9 +133,8 @@ async function lookAtTotals(context: WindowContext): Promise<string | null> {
     const both = await orNull(question(context, { ...window, from: to, to: from }, 0, 1));
     if (both === null || sum - total <= (both.total ?? both.came)) return null;
   }
-  const difference = `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
-  await knowledge.learnLowerBound(total, difference);
-  return difference;
+  await knowledge.learnLowerBound(textOf(window), total, `its parts ${sum} together`);
+  return `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
 }
 
 /** What lies across the cut, page by page. */

@@ -78,20 +78,14 @@ async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Pro
   const span = textOf(window);
   const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
   if (cutOtherwise) return;
+  const evidence = `the halves of ${span} ${proof.summed ? 'tell' : 'hold'} what the whole does`;
   if (halved && walk.stored > provenSize)
-    await knowledge.learn(
-      'proven_size',
-      walk.stored,
-      `the halves of ${span} ${proof.summed ? 'tell' : 'hold'} what the whole does`,
-    );
+    await knowledge.learn('proven_size', walk.stored, evidence);
   const totals = walk.heard.flatMap(({ total }) => total ?? []);
   // The newest one: those before it may have told less than there is now.
   const low = totals.at(-1) ?? walk.stored;
   if (low < walk.stored && calibrated > 0 && low >= LEAST_CAP)
-    await knowledge.learnLowerBound(
-      low,
-      `${span} told ${low}, and ${walk.stored} records were proven`,
-    );
+    await knowledge.learnLowerBound(span, low, `${walk.stored} records were proven`);
   if (proof.kind === 'total') return;
   if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, walk);
 }

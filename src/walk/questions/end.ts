@@ -60,10 +60,7 @@ export async function lookAtEnd(
     return `the total is ${total}, and ${records} records are stored`;
   // The list is as long as it was: a total of fewer is a lower bound, or counts something else by now.
   if (total !== null && total < records && knowledge.learned.calibrated > 0)
-    await knowledge.learnLowerBound(
-      total,
-      `${textOf(walk)} told ${total} beside its record ${records}`,
-    );
+    await knowledge.learnLowerBound(textOf(walk), total, `showed record ${records} beside it`);
   return null;
 }
 

@@ -231,11 +231,11 @@ export class Knowledge {
     return evidence;
   }
 
-  /** Totals from this one on may be too low. */
-  async learnLowerBound(total: number, evidence: string): Promise<void> {
+  /** Totals from this one on may be too low. @param beside what shows that there are more than a span told. */
+  async learnLowerBound(span: string, total: number, beside: string): Promise<void> {
     const { lowerBoundFrom } = this.learned;
     if (lowerBoundFrom === null || total < lowerBoundFrom)
-      await this.learn('lower_bound', total, evidence);
+      await this.learn('lower_bound', total, `${span} told ${total}, and ${beside}`);
   }
 
   /** Forgets a fact that is in doubt; where it holds it is learned again. */
