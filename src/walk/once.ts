@@ -63,9 +63,9 @@ export async function walkToEnd(context: WindowContext, asked: ToWalk): Promise<
 /** Notes how a walk has ended. */
 export function noteEnd(
   { database, window }: WindowContext,
-  { walkId, end, claims, requests }: WalkEnd,
+  { walkId, end, unnoted }: WalkEnd,
 ): Promise<void> {
-  const note = { outcome: 'ended', reason: null, end: { end }, claims, requests } as const;
+  const note = { outcome: 'ended', reason: null, end: { end }, ...unnoted } as const;
   return endWalk(database, window, walkId, note);
 }
 

@@ -8,7 +8,7 @@ import { askPage } from './answers.ts';
 import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import { Asking, beginsPage, claimOf } from './questions/asking.ts';
-import type { WalkEnd, WindowContext } from './questions/context.ts';
+import type { Unnoted, WalkEnd, WindowContext } from './questions/context.ts';
 import { textOf } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
@@ -41,8 +41,8 @@ export class Walk {
     this.#observed = nothingObserved(manner.unlinked ? 'number' : (knowledge.paging ?? 'offset'));
   }
 
-  /** What is noted with the walk when it ends: what answers that are no stored pages have said so far, and requests that stored none. */
-  get unnoted(): Pick<WalkEnd, 'claims' | 'requests'> {
+  /** What is noted with the walk when it ends. */
+  get unnoted(): Unnoted {
     const { claims, requests } = this.#asking;
     return { claims, requests: requests + this.#prefetch.wasted };
   }
@@ -68,7 +68,7 @@ export class Walk {
     }
     const { walkId } = this.#walk;
     const { records: stored, pages } = this.#observed;
-    return { walkId, end, stored, pages, heard: this.#heard, ...this.unnoted };
+    return { walkId, end, stored, pages, heard: this.#heard, unnoted: this.unnoted };
   }
 
   /** @returns how the list ended; null: it has not yet. */

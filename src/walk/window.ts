@@ -7,7 +7,7 @@ import { isLongerShown, learnCutOtherwise } from './learning/caps.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
-import { asNoted, publish } from './proof/publishing.ts';
+import { publish } from './proof/publishing.ts';
 import { isPassing, lacksWhatWasHeard, orderOf } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
@@ -84,7 +84,7 @@ async function judge(
   let evidence: Evidence = { ...evidenceOf(context, { stored, end, heard }), ...order };
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
-    if (said.kind === 'complete') return publish(context, asNoted(newest, heard), said.proof);
+    if (said.kind === 'complete') return publish(context, { ...newest, heard }, said.proof);
     if (said.kind === 'against') {
       const next = await settleContradiction(context, wholes, newest, said);
       if (next !== 'again') return next;

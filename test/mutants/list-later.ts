@@ -223,8 +223,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that was missed until its source had forgotten it is empty',
     'src/walk/proof/publishing.ts',
-    '  await refuseForgotten(context, walk.stored);',
-    '  if (window.day < "") await refuseForgotten(context, walk.stored);',
+    '  await refuseForgotten(context, stored);',
+    '  if (window.day < "") await refuseForgotten(context, stored);',
     OLD_DAYS,
   ),
   mutant(

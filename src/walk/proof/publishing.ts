@@ -1,8 +1,7 @@
 /** A proven walk is published, and teaches what it shows of the source. */
 import { WalkError } from '../../errors.ts';
-import type { Claim, Proof } from '../../model.ts';
+import type { Proof } from '../../model.ts';
 import { secondsOf } from '../../plan/split.ts';
-import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import {
   BrokenChainError,
   discardWalk,
@@ -11,18 +10,14 @@ import {
   readWithheld,
   type WalkEnding,
 } from '../../store/walks.ts';
-import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
+import type { Unnoted, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { calibrate } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
 
-/** A walk that ended, of which nothing is left to be noted. @param heard of every answer that counts. */
-export const asNoted = (
-  { walkId, stored, pages }: EndedWalk,
-  heard: readonly Claim[],
-): WalkToPublish => ({ walkId, stored, pages, heard, claims: [], requests: 0 });
+const ALL_NOTED: Unnoted = { claims: [], requests: 0 };
 
 /**
  * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
@@ -35,37 +30,37 @@ export async function publish(
   proof: Proof,
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
+  const { walkId, stored, pages, unnoted = ALL_NOTED } = walk;
   let isOwn = false;
   try {
     await refuseOtherDays(context, walk);
     isOwn = true;
-    await refuseForgotten(context, walk.stored);
+    await refuseForgotten(context, stored);
     await context.checkKnown({ except: [window.day] });
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
-    const { walkId, claims, requests } = walk;
     const ending: Pick<WalkEnding, 'outcome' | 'reason' | 'end'> = isOwn
       ? { outcome: 'ended', reason: null, end: { withheld: proof } }
       : { outcome: 'failed', reason: error.message, end: null };
-    await endWalk(database, window, walkId, { ...ending, claims, requests });
+    await endWalk(database, window, walkId, { ...ending, ...unnoted });
     throw error;
   }
-  const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
   const withheld =
-    window.walked && !window.proven ? await readWithheld(database, window, walk.walkId) : null;
+    window.walked && !window.proven ? await readWithheld(database, window, walkId) : null;
+  const newest = { walkId, nextStart: stored, pages };
   const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
   try {
-    const [claims, more] = withheld === null ? [walk.claims, walk.requests] : [[], 0];
-    await proveWindow(database, window, shown, shown.proof, claims, more);
+    const { claims, requests } = withheld === null ? unnoted : ALL_NOTED;
+    await proveWindow(database, window, shown, shown.proof, claims, requests);
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
     context.log.error({ err: error, window: window.from }, 'a walk is discarded');
-    await discardWalk(database, window, shown.walkId, error.message, walk.requests);
+    await discardWalk(database, window, shown.walkId, error.message, unnoted.requests);
     return null;
   }
   if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
   if (window.levelFrom === null && window.levelTo === null)
-    knowledge.proved(walk.stored, secondsOf(window));
+    knowledge.proved(stored, secondsOf(window));
   await learnFrom(context, walk, proof);
   return { kind: 'complete', proof };
 }

@@ -8,7 +8,7 @@ import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
 import { isExact, isRound, LEAST_CAP, mostShown, mostTold } from '../rules/verdict.ts';
-import { asNoted, publish } from './publishing.ts';
+import { publish } from './publishing.ts';
 import { refuseGrowing } from './settle.ts';
 import { splitUp } from './splitting.ts';
 
@@ -64,7 +64,7 @@ export async function proveByUnion(
     if (!capped && (calibrated === 0 || counted))
       return publish(
         context,
-        asNoted(passes.at(-1) as EndedWalk, heard),
+        { ...(passes.at(-1) as EndedWalk), heard },
         unionProof(passes, records, counted),
       );
     if (capped && mayBeSplit)

@@ -6,6 +6,7 @@ import type { Database } from '../../store/database.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { CanaryDays } from '../../store/evidence/proven.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
+import type { WalkEnding } from '../../store/walks.ts';
 import type { AnswerContext } from '../answers.ts';
 import type { Frame } from '../contract.ts';
 import type { PrefetchBudget } from '../prefetch/budget.ts';
@@ -84,13 +85,15 @@ export type Walks = readonly EndedWalk[];
 export interface WalkToPublish extends Pick<EndedWalk, 'walkId' | 'stored' | 'pages'> {
   /** Of every answer of the walk. */
   readonly heard: readonly Claim[];
-  /** Of the answers that are not noted in its row yet; those of pages are in theirs. */
-  readonly claims: readonly Claim[];
-  /** Requests that are not noted yet. */
-  readonly requests: number;
+  /** What is not noted in its row yet; absent: nothing. Claims of pages are in theirs. */
+  readonly unnoted?: Unnoted;
 }
 
 /** A walk at the end of its list, which is not noted in its row yet. */
 export interface WalkEnd extends WalkToPublish {
   readonly end: ListEnd;
+  readonly unnoted: Unnoted;
 }
+
+/** What answers that are no stored pages have said, and requests that stored none. */
+export type Unnoted = Pick<WalkEnding, 'claims' | 'requests'>;
