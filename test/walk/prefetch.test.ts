@@ -63,6 +63,10 @@ class Answers {
 /** Lets everything happen that waits for nothing but its turn. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
+/** Says which page a walk needs next; those behind it are as long. */
+const follow = (walk: Prefetch, observed: WalkObserved, next: PageRequest) =>
+  walk.follow(observed, next, () => next.length);
+
 interface Setting {
   readonly requests?: number;
   readonly inLine?: number;
@@ -110,7 +114,7 @@ async function started(setting: Setting = {}) {
   await all.answers.answer(0);
   await first;
   const observed = listing(10, 95);
-  all.ahead.follow(observed, request(9));
+  follow(all.ahead, observed, request(9));
   return { ...all, observed, second: all.ahead.fetch(request(9)) };
 }
 
@@ -198,7 +202,7 @@ describe('pages ahead', () => {
     let now = observed;
     for (const start of [18, 27]) {
       now = withPage(now, { records: 9, skip: 1, total: 95 });
-      ahead.follow(now, request(start));
+      follow(ahead, now, request(start));
       expect((await ahead.fetch(request(start))).start).toBe(start);
     }
     expect(answers.asked.filter((start) => start === 18 || start === 27)).toEqual([18, 27]);
@@ -216,7 +220,7 @@ describe('pages ahead', () => {
       skip: 1,
       total: 95,
     });
-    ahead.follow(short, request(13));
+    follow(ahead, short, request(13));
     expect(ahead.ahead).toBe(0);
     const third = ahead.fetch(request(13));
     await answers.answer(13);
@@ -261,7 +265,7 @@ describe('pages ahead', () => {
     await answers.answer(9);
     expect((await second).start).toBe(9);
     const now = withPage(observed, { records: 9, skip: 1, total: 95 });
-    ahead.follow(now, request(18));
+    follow(ahead, now, request(18));
     const third = ahead.fetch(request(18));
     expect(answers.asked.filter((start) => start === 18)).toHaveLength(2);
     await answers.answer(18);
@@ -275,7 +279,7 @@ describe('pages ahead', () => {
     await answers.answer(9);
     await second;
     const now = withPage(observed, { records: 9, skip: 1, total: 95 });
-    ahead.follow(now, request(18));
+    follow(ahead, now, request(18));
     const third = ahead.fetch(request(18));
     expect(answers.priorities.get(18)?.ahead).toBe(false);
     const failed = expect(third).rejects.toThrow('away');
@@ -334,7 +338,7 @@ describe('the budget', () => {
 
   it('goes first to the walk that has the fewest pages ahead', async () => {
     const { ahead, other, budget } = await twoWalks({ requests: 4 });
-    for (const walk of [ahead, other]) walk.follow(listing(10, 95), request(9));
+    for (const walk of [ahead, other]) follow(walk, listing(10, 95), request(9));
     budget.offer();
     expect([ahead.ahead, other.ahead]).toEqual([2, 2]);
     ahead.close();
@@ -344,8 +348,8 @@ describe('the budget', () => {
 
   it('takes twice as many pages as requests, of all walks together: more would only wait', async () => {
     const { answers, ahead, other, budget } = await twoWalks({ requests: 3 });
-    ahead.follow(listing(10, 95), request(9));
-    other.follow(listing(20, 195), request(19, 20));
+    follow(ahead, listing(10, 95), request(9));
+    follow(other, listing(20, 195), request(19, 20));
     budget.offer();
     for (let come = 2; come < answers.asked.length; come++)
       await answers.answer(answers.asked[come] as number);
@@ -377,7 +381,7 @@ describe('the budget', () => {
             if (deed === 0) await answers.answer(9 * which, 100);
             if (deed === 1) await answers.fail(9 * which, new UnavailableError('api', 'away'));
             if (deed === 2) ahead.drop();
-            if (deed === 3) ahead.follow(listing(10, 95), request(9));
+            if (deed === 3) follow(ahead, listing(10, 95), request(9));
             budget.offer();
             underWay = answers.asked.length - 1;
             expect(budget.bytes).toBeLessThanOrEqual(bytes);

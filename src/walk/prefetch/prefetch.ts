@@ -63,11 +63,7 @@ export class Prefetch implements PrefetchingWalk {
    * Says which page the walk needs next; what is ahead and does not follow from it is thrown away.
    * @param lengthAt how many records the page from a later start will be asked for.
    */
-  follow(
-    observed: WalkObserved,
-    next: PageRequest,
-    lengthAt = (_start: number) => next.length,
-  ): void {
+  follow(observed: WalkObserved, next: PageRequest, lengthAt: (start: number) => number): void {
     const { budget, trust } = this.#context;
     const most = { guessed: budget.mostPages, certain: Math.min(budget.mostPages, trust.pages) };
     const { starts, certain } = following(observed, next.length, this.#fullRun, most);
