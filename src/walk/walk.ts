@@ -280,7 +280,7 @@ export class Walk {
     }
     const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
     const first = { ...this.#asking.target, start: 0, length };
-    const learned = await learnPaging(this.#context, first, this.#walk.walkId);
+    const learned = await learnPaging(this.#context, first);
     if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(
       'shifted',

@@ -40,7 +40,7 @@ export async function learnWhatRuns(
   shown?: Shown,
 ): Promise<string | null> {
   const { clock, knowledge, signal, stream } = context;
-  const one = shown ?? (await askRecords(context, first, 0));
+  const one = shown ?? (await askRecords(context, first));
   // Of a full page, the order may show another part.
   if (shown === undefined && one.list.length >= first.length) return null;
   const answers = [one];
@@ -48,7 +48,7 @@ export async function learnWhatRuns(
     await clock.sleep(1_000, signal);
     // By another length, so that no cache answers: a list that ends before its page shows the same by a shorter one.
     const length = Math.max(first.length - time, Math.min(one.list.length + 1, first.length));
-    answers.push(await askRecords(context, { ...first, length }, 0));
+    answers.push(await askRecords(context, { ...first, length }));
   }
   for (const { page } of answers.slice(1)) {
     const learned = await learnOneForm(context, one.page, page);
@@ -78,7 +78,7 @@ export async function learnFromParts(
       // A page by number begins nowhere but at a multiple of its length.
       const before = context.knowledge.paging === 'number' ? start : 0;
       const asked = { start: start - before, length: before + shown.list.length };
-      wholes.push(await askRecords(context, { ...targetOf(context.stream, whole), ...asked }, 0));
+      wholes.push(await askRecords(context, { ...targetOf(context.stream, whole), ...asked }));
     }
     const evidence = `records of ${textOf(part)} differ from those of ${textOf(whole)}`;
     if ((await learnBetween(context, [shown], wholes, inAll, evidence)) !== null) return true;
@@ -108,12 +108,12 @@ export async function learnFromHalves(
   first: PageRequest,
   halves: readonly Span[],
 ): Promise<void> {
-  const before = await askRecords(context, first, 0);
+  const before = await askRecords(context, first);
   if (before.list.length < 2 || before.list.length >= first.length) return;
   const parts: Shown[] = [];
   for (const half of halves)
-    parts.push(await askRecords(context, { ...first, ...targetOf(context.stream, half) }, 0));
-  const after = await askRecords(context, first, 0);
+    parts.push(await askRecords(context, { ...first, ...targetOf(context.stream, half) }));
+  const after = await askRecords(context, first);
   if (JSON.stringify(after.list) !== JSON.stringify(before.list)) return;
   const evidence = `records of halves differ from those of ${textOf(first)}`;
   await learnBetween(context, parts, [after], inAllOrOneRow, evidence);
@@ -148,7 +148,7 @@ export async function learnSince(
 ): Promise<void> {
   const { database, knowledge, stream } = context;
   const stored = await readShown(context, walkId);
-  const now = await askRecords(context, first, walkId);
+  const now = await askRecords(context, first);
   if ((await learnOneForm(context, walkId, now.page)) !== null) return;
   const found = differenceOf([stored.list], [now.list], knowledge.ignored);
   if (found === null) return;
@@ -178,6 +178,6 @@ async function differenceElsewhere(
   const [other] = await readCanaries(database, knowledge.streamId, { except });
   if (other === undefined) return null;
   const before = await readFirstRecords(database, other.walkId);
-  const { list } = await askRecords(context, { ...first, ...targetOf(stream, other) }, 0);
+  const { list } = await askRecords(context, { ...first, ...targetOf(stream, other) });
   return differenceOf([before], [list], knowledge.ignored);
 }

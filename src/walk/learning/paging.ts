@@ -10,16 +10,14 @@ import { learnWhatRuns } from './not-the-record.ts';
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
  * @param first the request for the first page.
- * @param walkId the walk whose pages are to be understood.
  * @returns what was learned, as a sentence; null: nothing, so the list has moved.
  */
 export async function learnPaging(
   context: AskingContext,
   first: PageRequest,
-  walkId: number,
 ): Promise<string | null> {
   const { knowledge } = context;
-  const at = (start: number) => askRecords(context, { ...first, start }, walkId);
+  const at = (start: number) => askRecords(context, { ...first, start });
   const [zero, one] = [await at(0), await at(1)];
   const { hashes, came } = zero.facts;
   // A list of nothing but one record's copies looks the same from everywhere.
@@ -60,7 +58,7 @@ async function learnFromOffsets(
     believed([differenceOf([zero.slice(start)], [list], knowledge.ignored)], inAll);
   const places = placesAt(1, one);
   if (places.length === 0) return learnWhatRuns(context, first);
-  const two = (await askRecords(context, { ...first, start: 2 }, 0)).list;
+  const two = (await askRecords(context, { ...first, start: 2 })).list;
   if (zero.length > 2 && placesAt(2, two).join() !== places.join()) return null;
   const evidence = `records differ from one offset to another in ${places.join(', ')} only`;
   return knowledge.ignore(places, evidence);

@@ -70,9 +70,8 @@ async function askAndCompare(
 export async function askRecords(
   context: AskingContext,
   request: PageRequest,
-  walkId: number,
 ): Promise<{ facts: ProbeFacts; list: readonly unknown[]; page: Page }> {
-  const { facts, page } = await askShorter(context, request, walkId);
+  const { facts, page } = await askShorter(context, request);
   return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
