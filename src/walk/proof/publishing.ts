@@ -11,7 +11,7 @@ import {
   type WalkEnding,
 } from '../../store/walks.ts';
 import type { Unnoted, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
-import { calibrate } from '../questions/questions.ts';
+import { question } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
@@ -83,4 +83,24 @@ async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Pro
     await knowledge.learnLowerBound(span, low, `${walk.stored} records were proven`);
   if (proof.kind === 'total') return;
   if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, walk);
+}
+
+/** Calibrations that are tried before totals are left alone. */
+const CALIBRATIONS = 5;
+
+/**
+ * Totals are calibrated by an answer that tells more than it shows, of a window that was proven without them: a total that
+ * counts the page, or the records up to its end, fails here.
+ */
+async function calibrate(context: WindowContext, { stored, heard }: WalkToPublish): Promise<void> {
+  const { knowledge, window } = context;
+  const told = heard.filter(({ total }) => total !== null);
+  if (stored < 2 || told.length === 0 || told.some(({ total }) => total !== stored)) return;
+  if (knowledge.calibrationsTried >= CALIBRATIONS) return;
+  knowledge.calibrationsTried += 1;
+  const { total, came, lowerBound } = await question(context, window, 0, 1);
+  if (total !== stored || came !== 1 || lowerBound) return;
+  knowledge.calibrationsTried = 0;
+  const evidence = `${textOf(window)}: one record told a total of ${total}, which was proven in another way`;
+  await knowledge.learn('calibrated', stored, evidence);
 }

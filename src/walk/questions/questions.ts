@@ -1,6 +1,6 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
 import { PageFailedError, RequestError } from '../../errors.ts';
-import type { Claim, Page, PageRequest, Span } from '../../model.ts';
+import type { Page, PageRequest, Span } from '../../model.ts';
 import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
@@ -10,9 +10,6 @@ import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
 import { firstPageOf, MOST_HALVINGS, splitSpan, targetOf, textOf } from './span.ts';
-
-/** Calibrations that are tried before totals are left alone. */
-const CALIBRATIONS = 5;
 
 /**
  * Asks for some records of a span.
@@ -141,26 +138,6 @@ export async function isOfRecord(
   const answer = await ask({ ...other, start: 0, length: refused.length });
   if (answer !== null && answer.facts.came > length) return true;
   return (await ask({ ...refused, start: refused.start + refused.length })) !== null;
-}
-
-/**
- * Totals are calibrated by an answer that tells more than it shows, of a window that was proven without them: a total that
- * counts the page, or the records up to its end, fails here.
- */
-export async function calibrate(
-  context: WindowContext,
-  { stored, heard }: { readonly stored: number; readonly heard: readonly Claim[] },
-): Promise<void> {
-  const { knowledge, window } = context;
-  const told = heard.filter(({ total }) => total !== null);
-  if (stored < 2 || told.length === 0 || told.some(({ total }) => total !== stored)) return;
-  if (knowledge.calibrationsTried >= CALIBRATIONS) return;
-  knowledge.calibrationsTried += 1;
-  const { total, came, lowerBound } = await question(context, window, 0, 1);
-  if (total !== stored || came !== 1 || lowerBound) return;
-  knowledge.calibrationsTried = 0;
-  const evidence = `${textOf(window)}: one record told a total of ${total}, which was proven in another way`;
-  await knowledge.learn('calibrated', stored, evidence);
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
