@@ -133,16 +133,18 @@ export interface OpenRange {
 }
 
 /** A window is a span of the source's wall-clock time, both ends inclusive to the second; it belongs to one day. */
-export interface Window {
+export interface Window extends TimeSpan {
   readonly day: Day;
+}
+
+/** A span of time; both ends inclusive. */
+export interface TimeSpan {
   readonly from: WallTime;
   readonly to: WallTime;
 }
 
-/** A span of time, and of rule levels where it was cut by level; both ends inclusive, null is open. */
-export interface Span {
-  readonly from: WallTime;
-  readonly to: WallTime;
+/** The same, and a span of rule levels where it was cut by level; null is open. */
+export interface Span extends TimeSpan {
   readonly levelFrom: number | null;
   readonly levelTo: number | null;
 }

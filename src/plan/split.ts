@@ -1,15 +1,12 @@
 /** The splitter: how a window that cannot be walked whole is cut into parts, as pure functions. */
 import { Temporal } from 'temporal-polyfill';
-import type { Day, Span, WallTime } from '../model.ts';
+import type { Day, Span, TimeSpan, WallTime } from '../model.ts';
 
 /** A window cut into parts that tile it: no gap, no shared second. */
 export interface Split {
   readonly by: 'time' | 'level';
   readonly parts: readonly Span[];
 }
-
-/** A stretch of wall-clock time that the clocks show twice, or skip: a request that begins or ends inside it has two meanings. */
-export type UnclearTime = Pick<Span, 'from' | 'to'>;
 
 /** Parts aim at this share of the cap, so that uneven time does not bring most of them over it again. */
 const FILL = 0.7;
@@ -34,7 +31,7 @@ export function partsWanted(total: number | null, cap: number | null, expected: 
 }
 
 /** How long a span is, with both ends, on the clock of the wall. */
-export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
+export function secondsOf(span: TimeSpan): number {
   return secondOf(span.to) - secondOf(span.from) + 1;
 }
 
@@ -48,7 +45,7 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
 export function split(
   span: Span,
   parts: number,
-  unclear: readonly UnclearTime[],
+  unclear: readonly TimeSpan[],
   least: number,
   reach: number,
 ): Split | null {
@@ -63,7 +60,7 @@ export function split(
 export function splitByTime(
   span: Span,
   parts: number,
-  unclear: readonly UnclearTime[],
+  unclear: readonly TimeSpan[],
   reach: number,
 ): Split | null {
   const clear = reach + 1;
@@ -119,11 +116,14 @@ export function splitByLevel(span: Span): Split | null {
   };
 }
 
-/** The stretches of the day, and of the first second of the next one, that the clocks of the zone show twice or skip. */
-export function unclearTimes(day: Day, timeZone: string): UnclearTime[] {
+/**
+ * The stretches of the day, and of the first second of the next one, that the clocks of the zone show twice or skip: a request that
+ * begins or ends inside one has two meanings.
+ */
+export function unclearTimes(day: Day, timeZone: string): TimeSpan[] {
   const midnight = Temporal.PlainDate.from(day).toZonedDateTime(timeZone);
   const end = midnight.add({ days: 1, hours: 1 });
-  const found: UnclearTime[] = [];
+  const found: TimeSpan[] = [];
   let at = midnight.subtract({ hours: 1 });
   for (let change = 0; change < MOST_CHANGES; change++) {
     const next = at.getTimeZoneTransition('next');

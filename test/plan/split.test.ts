@@ -1,7 +1,7 @@
 /** The splitter: parts tile their span, without a gap and without a shared second, and cutting comes to an end. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Span } from '../../src/model.ts';
+import type { Span, TimeSpan } from '../../src/model.ts';
 import { dayWindow } from '../../src/plan/days.ts';
 import {
   around,
@@ -9,7 +9,6 @@ import {
   splitByLevel,
   splitByTime as splitByTimeWithin,
   split as splitWithin,
-  type UnclearTime,
   unclearTimes,
 } from '../../src/plan/split.ts';
 import { wallClock, ZONES, zoneAndInstant } from './zones.ts';
@@ -22,9 +21,9 @@ const wholeDay = (day: string) => open(dayWindow(day).from, dayWindow(day).to);
 
 /** As requests reach at first. */
 const REACH = 120;
-const split = (whole: Span, count: number, unclear: readonly UnclearTime[], least = 2) =>
+const split = (whole: Span, count: number, unclear: readonly TimeSpan[], least = 2) =>
   splitWithin(whole, count, unclear, least, REACH);
-const splitByTime = (whole: Span, count: number, unclear: readonly UnclearTime[]) =>
+const splitByTime = (whole: Span, count: number, unclear: readonly TimeSpan[]) =>
   splitByTimeWithin(whole, count, unclear, REACH);
 
 /** A span of a day. */
@@ -57,7 +56,7 @@ function expectCut(whole: Span, pieces: readonly Span[]): void {
 }
 
 /** Cuts again and again. Returns the pieces that can be cut no further. */
-function atoms(whole: Span, count: number, unclear: readonly UnclearTime[], depth = 0): Span[] {
+function atoms(whole: Span, count: number, unclear: readonly TimeSpan[], depth = 0): Span[] {
   expect(depth).toBeLessThan(30);
   const cut = split(whole, count, unclear);
   return cut === null

@@ -1,7 +1,7 @@
 /** What proving a window needs, and what becomes of it. */
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import type { Claim, ListEnd, Proof, Span, Stream } from '../../model.ts';
+import type { Claim, ListEnd, Proof, Stream, TimeSpan } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { CanaryDays } from '../../store/evidence/proven.ts';
@@ -48,7 +48,7 @@ export interface WindowContext extends AskingContext, WindowOptions {
    * Told of a window that showed nothing, and nothing again.
    * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
    */
-  readonly believeNothing: (frame: Frame, span: Pick<Span, 'from' | 'to'>) => Promise<void>;
+  readonly believeNothing: (frame: Frame, span: TimeSpan) => Promise<void>;
   /**
    * Called before anything new is believed.
    * @param days of which days known answers are asked for.

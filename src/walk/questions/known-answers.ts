@@ -3,7 +3,7 @@
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
 import { WalkError } from '../../errors.ts';
-import type { PageRequest, Span } from '../../model.ts';
+import type { PageRequest, TimeSpan } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { noteFrame } from '../../store/evidence/contracts.ts';
 import {
@@ -36,8 +36,6 @@ const OTHER_WORDS = 'Does something on the way answer in place of the API, for t
 
 /** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
 type Shown = 'nothing' | 'others' | 'known';
-
-type Range = Pick<Span, 'from' | 'to'>;
 
 /** The known answers of a stream. */
 export class KnownAnswers {
@@ -114,7 +112,7 @@ export class KnownAnswers {
    * Whether a window may be believed to be empty: a known answer with records, of another span, must be repeated now.
    * @throws {WalkError} where none is, or where the answer is of no known kind and no record was ever shown.
    */
-  async believeNothing(frame: Frame, span: Range): Promise<void> {
+  async believeNothing(frame: Frame, span: TimeSpan): Promise<void> {
     const asked = await this.#firstShown(span);
     if (asked === null) {
       if (frame.known || frame.plain) return;
@@ -152,7 +150,7 @@ export class KnownAnswers {
    * The first of the known answers of other spans that shows records now; null: there is none to ask.
    * @throws {WalkError} where none shows any. What the API answers to the last one, where it answers the newest day neither.
    */
-  async #firstShown(span: Range): Promise<PageRequest | null> {
+  async #firstShown(span: TimeSpan): Promise<PageRequest | null> {
     let first: PageRequest | null = null;
     let failure: Error | null = null;
     for await (const { speaks, ...request } of this.#others(span)) {
@@ -186,7 +184,7 @@ export class KnownAnswers {
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
-  async *#others({ from, to }: Range): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
+  async *#others({ from, to }: TimeSpan): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
     const { database, stream, knowledge } = this.#context;
     const isOther = (one: PageRequest) => one.from !== from || one.to !== to;
     const { lastGood } = knowledge;

@@ -1,5 +1,5 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
-import type { Day, PageRequest, Span, Stream } from '../../model.ts';
+import type { Day, PageRequest, Span, Stream, TimeSpan } from '../../model.ts';
 import { dayWindow } from '../../plan/days.ts';
 import { around, type Split, secondsOf, split, unclearTimes } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
@@ -18,7 +18,7 @@ export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget 
 }
 
 /** A span of time, for people. */
-export const textOf = ({ from, to }: Pick<Span, 'from' | 'to'>): string => `${from} to ${to}`;
+export const textOf = ({ from, to }: TimeSpan): string => `${from} to ${to}`;
 
 /** Whole days, of all levels. */
 export const daysOf = (first: Day, last: Day): Span => ({

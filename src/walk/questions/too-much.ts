@@ -1,19 +1,17 @@
 /** What is too much for its source may be answered with nothing (docs/completeness.md C3). */
 import { WalkError } from '../../errors.ts';
-import type { Span } from '../../model.ts';
+import type { Span, TimeSpan } from '../../model.ts';
 import { around, secondsOf, splitByTime } from '../../plan/split.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
 import type { Knowledge } from './knowledge.ts';
 import { DAY_SECONDS, textOf } from './span.ts';
 
-type Part = Pick<Span, 'from' | 'to'>;
-
 /**
  * Parts of a span that show a record where the whole is too much: its halves, and two in its middle, of a day three hours and
  * three quarters of one; where the source is known to hide so, quarters and eighths besides.
  */
-export function partsOf({ from, to }: Part, closely: boolean): Part[] {
+export function partsOf({ from, to }: TimeSpan, closely: boolean): TimeSpan[] {
   const seconds = secondsOf({ from, to });
   const span = { from, to, levelFrom: null, levelTo: null };
   const tiles = (closely ? [2, 4, 8] : [2]).flatMap(
