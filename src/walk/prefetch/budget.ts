@@ -23,9 +23,11 @@ export interface PrefetchingWalk {
 /** Requests that a walk needs now always pass; pages ahead take what they leave. */
 export class PrefetchBudget {
   readonly limits: PrefetchLimits;
-  readonly #walks = new Set<PrefetchingWalk>();
+  /** Walks that would fetch ahead. */
+  readonly walks = new Set<PrefetchingWalk>();
+  /** Of pages ahead, as far as their sizes are known. */
+  bytes = 0;
   #underWay = 0;
-  #bytes = 0;
 
   constructor(limits: PrefetchLimits) {
     this.limits = limits;
@@ -34,11 +36,6 @@ export class PrefetchBudget {
   /** So many pages may be ahead, of all walks together: some arrive while others wait, and more would only wait longer. */
   get mostPages(): number {
     return 2 * this.limits.requests;
-  }
-
-  /** Bytes of pages ahead, as far as their sizes are known. */
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** Makes a request and counts it while it is under way. */
@@ -50,19 +47,6 @@ export class PrefetchBudget {
       this.#underWay -= 1;
       this.offer();
     }
-  }
-
-  /** Takes room for bytes, or gives some back. */
-  hold(bytes: number): void {
-    this.#bytes += bytes;
-  }
-
-  join(walk: PrefetchingWalk): void {
-    this.#walks.add(walk);
-  }
-
-  leave(walk: PrefetchingWalk): void {
-    this.#walks.delete(walk);
   }
 
   /** Lets walks fetch ahead while there is room. */
@@ -78,10 +62,10 @@ export class PrefetchBudget {
   #next(): PrefetchingWalk | null {
     let next: PrefetchingWalk | null = null;
     let pages = 0;
-    for (const walk of this.#walks) {
+    for (const walk of this.walks) {
       const { wants } = walk;
       pages += walk.ahead;
-      if (wants === null || this.#bytes + wants > this.limits.bytes) continue;
+      if (wants === null || this.bytes + wants > this.limits.bytes) continue;
       if (next === null || walk.ahead < next.ahead) next = walk;
     }
     return pages < this.mostPages ? next : null;

@@ -45,7 +45,7 @@ export class Prefetch implements PrefetchingWalk {
     this.#context = context;
     context.signal.addEventListener('abort', this.#onAbort);
     if (context.signal.aborted) this.#onAbort();
-    context.budget.join(this);
+    context.budget.walks.add(this);
   }
 
   get ahead(): number {
@@ -102,7 +102,7 @@ export class Prefetch implements PrefetchingWalk {
     const { budget, fetchPage } = this.#context;
     const { signal } = this.#stop;
     const bytes = this.#largestBody;
-    budget.hold(bytes);
+    budget.bytes += bytes;
     // Pages ahead stand behind those that the walk needs now, until their turn has come.
     const priority = { ...this.#context.priority, ahead: true };
     // What a request came to is known before its place is given to another one.
@@ -129,7 +129,7 @@ export class Prefetch implements PrefetchingWalk {
   /** Throws away what is ahead, for good. */
   close(): void {
     this.#context.signal.removeEventListener('abort', this.#onAbort);
-    this.#context.budget.leave(this);
+    this.#context.budget.walks.delete(this);
     this.#empty(undefined);
   }
 
@@ -139,14 +139,14 @@ export class Prefetch implements PrefetchingWalk {
     this.#wanted = [];
     for (const pending of this.#queue.splice(0)) {
       this.wasted += pending.requests;
-      this.#context.budget.hold(-pending.bytes);
+      this.#context.budget.bytes -= pending.bytes;
     }
     this.#stop.abort(reason);
   }
 
   #came(pending: PendingPage, page: Page): Page {
     if (this.#queue.includes(pending)) {
-      this.#context.budget.hold(page.body.length - pending.bytes);
+      this.#context.budget.bytes += page.body.length - pending.bytes;
       pending.bytes = page.body.length;
       pending.requests = page.requests;
     }
@@ -165,7 +165,7 @@ export class Prefetch implements PrefetchingWalk {
     const [pending] = this.#queue;
     if (pending !== undefined && same(pending.request, request)) {
       this.#queue.shift();
-      this.#context.budget.hold(-pending.bytes);
+      this.#context.budget.bytes -= pending.bytes;
       pending.priority.ahead = false;
       if (!pending.failed) return pending.page;
       this.wasted += pending.requests;
