@@ -173,12 +173,11 @@ const minuteOf = (day: Day, minute: string): Span => ({
   to: `${day} ${minute}:59`,
 });
 
+/** From which end of a span a second is looked for. */
+type Side = 'first' | 'last';
+
 /** Whether single seconds near one end of a span are shown exactly; not, where that cannot be told soon. */
-async function isExact(
-  context: WindowContext,
-  span: Span,
-  side: 'first' | 'last',
-): Promise<boolean> {
+async function isExact(context: WindowContext, span: Span, side: Side): Promise<boolean> {
   let left: Span = span;
   for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
     const second = await findSecond(context, left, side);
@@ -196,11 +195,7 @@ async function isExact(
  * The first second up to which a span shows a record, or the last one from which on it does, by halving. The other end stays where it
  * is: a source that leaves out an edge would show a record beside it in neither half.
  */
-async function findSecond(
-  context: WindowContext,
-  span: Span,
-  side: 'first' | 'last',
-): Promise<string | null> {
+async function findSecond(context: WindowContext, span: Span, side: Side): Promise<string | null> {
   let left: Span = span;
   for (let halving = 0; halving < MOST_HALVINGS && secondsOf(left) > 1; halving += 1) {
     const [one, other] = splitByTime(left, 2, [], 0)?.parts ?? [];
