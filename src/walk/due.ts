@@ -163,8 +163,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
   try {
-    const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
-    const end = await whileLeased(keeping, leased, (signal) =>
+    const end = await whileLeased({ ...context, ...options }, leased, (signal) =>
       firstAnswer.run(
         (onFirst) => decide(contextOf(turn, signal, onFirst)),
         () => contract.known !== null,

@@ -92,8 +92,8 @@ async function findSettled(context: WindowContext, walks: Walks): Promise<EndedW
   // Halves are for the window that it is compared with.
   if (lacks !== 'end' && lacks !== 'another length') return newest;
   if (lacks !== 'end' || !isSinglePage(newest)) return null;
-  const others = endedBeside(newest, ended).filter(isSinglePage);
-  return (await agreesWithOne(context.database, newest, others)) ? newest : null;
+  const agrees = await agreesWithOne(context.database, newest, ended.filter(isSinglePage));
+  return agrees ? newest : null;
 }
 
 /**
@@ -134,8 +134,8 @@ export async function orderOf(
   if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
   // Where it was seen that the order does not hold, two walks may bring the same record twice by chance.
   if (repeated && wholes.some(({ outcome }) => outcome === 'shifted')) return 'disagree';
-  const others = endedBeside(newest, wholes).filter(
-    (walk) => boundariesOf(walk) !== boundariesOf(newest),
+  const others = wholes.filter(
+    (walk) => walk.outcome === 'ended' && boundariesOf(walk) !== boundariesOf(newest),
   );
   if (await agreesWithOne(database, newest, others)) return { repeated, unlinked, agreed: true };
   return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
@@ -149,7 +149,7 @@ export async function lacksWhatWasHeard(
 ): Promise<boolean> {
   const before = wholes.filter(({ walkId }) => walkId < newest.walkId);
   if (before.every(({ claims }) => leastOf(claims) <= newest.stored)) return false;
-  return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
+  return !(await agreesWithOne(database, newest, wholes));
 }
 
 /** Where its pages begin. */
@@ -159,14 +159,13 @@ const boundariesOf = ({ claims, pages }: EndedWalk): string =>
     .map(({ start }) => start)
     .join();
 
-const endedBeside = ({ walkId }: EndedWalk, wholes: Walks) =>
-  wholes.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');
-
+/** Whether another one of these walks ended with the same records. */
 async function agreesWithOne(
   database: Database,
   { walkId }: EndedWalk,
-  others: Walks,
+  walks: Walks,
 ): Promise<boolean> {
+  const others = walks.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');
   for (const other of others) if (await walksAgree(database, [walkId], [other.walkId])) return true;
   return false;
 }
