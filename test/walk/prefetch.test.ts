@@ -6,10 +6,12 @@ import type { Page, PageRequest, Priority } from '../../src/model.ts';
 import type { FetchPage } from '../../src/walk/answers.ts';
 import { PrefetchBudget } from '../../src/walk/prefetch/budget.ts';
 import { Prefetch } from '../../src/walk/prefetch/prefetch.ts';
-import { following, PAGES_PER_GUESS, Trust } from '../../src/walk/rules/following.ts';
 import {
+  following,
   nothingObserved,
+  PAGES_PER_GUESS,
   skipOf,
+  Trust,
   type WalkObserved,
   withPage,
 } from '../../src/walk/rules/observed.ts';

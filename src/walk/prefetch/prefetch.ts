@@ -2,8 +2,7 @@
 import { RefusedError } from '../../errors.ts';
 import type { Page, PageRequest, Priority } from '../../model.ts';
 import type { AnswerContext } from '../answers.ts';
-import { following, type Trust } from '../rules/following.ts';
-import type { WalkObserved } from '../rules/observed.ts';
+import { following, type Trust, type WalkObserved } from '../rules/observed.ts';
 import type { PrefetchBudget, PrefetchingWalk } from './budget.ts';
 
 /** What fetching ahead needs. */

@@ -4,8 +4,7 @@ import { addDays } from '../../plan/days.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, forget, type LearnedFact, learn } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
-import { Trust } from '../rules/following.ts';
-import type { Paging } from '../rules/observed.ts';
+import { type Paging, Trust } from '../rules/observed.ts';
 import type { Learned } from '../rules/verdict.ts';
 
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
