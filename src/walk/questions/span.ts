@@ -38,14 +38,8 @@ export function firstPageOf(context: WindowContext, span: Span): PageRequest {
 }
 
 /** Whether two walks ask for the same. */
-export function sameSpan(one: Span, other: Span): boolean {
-  return (
-    one.from === other.from &&
-    one.to === other.to &&
-    one.levelFrom === other.levelFrom &&
-    one.levelTo === other.levelTo
-  );
-}
+export const sameSpan = (one: Span, other: Span): boolean =>
+  (['from', 'to', 'levelFrom', 'levelTo'] as const).every((end) => one[end] === other[end]);
 
 /** Seconds that a window must have to be cut, as long as the reach is not learned. */
 export const SHORTEST_CUT = 4 * UNLEARNED_REACH;
