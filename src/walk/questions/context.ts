@@ -10,6 +10,7 @@ import type { WalkEnding } from '../../store/walks.ts';
 import type { AnswerContext } from '../answers.ts';
 import type { Frame } from '../contract.ts';
 import type { PrefetchBudget } from '../prefetch/budget.ts';
+import type { PageObserved } from '../rules/observed.ts';
 import type { Knowledge } from './knowledge.ts';
 
 /** What asking about a stream needs, and learning from the answers. */
@@ -59,10 +60,8 @@ export interface WindowContext extends AskingContext, WindowOptions {
 }
 
 /** A page that was stored. */
-export interface StoredPage {
-  readonly records: number;
+export interface StoredPage extends Pick<PageObserved, 'records' | 'total'> {
   readonly bytes: number;
-  readonly total: number | null;
 }
 
 /** What became of a window. */
