@@ -162,10 +162,7 @@ async function afterMoves(context: WindowContext, wholes: Walks): Promise<Window
 async function byUnion(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const end = await proveByUnion(context, wholes);
   if (end !== 'again') return end;
-  return walkOnePage(context, wholes).then(
-    () => null,
-    (error: unknown) => ended(context, error),
-  );
+  return walkOnePage(context, wholes).catch((error: unknown) => ended(context, error));
 }
 
 /** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */

@@ -81,14 +81,15 @@ export async function proveByUnion(
   return 'again';
 }
 
-/** One more page, of another length than the one before. @throws {WalkError} as {@link walkOnce}. */
-export async function walkOnePage(context: WindowContext, wholes: Walks): Promise<void> {
+/** One more page, of another length than the one before. @returns null: look again. @throws {WalkError} as {@link walkOnce}. */
+export async function walkOnePage(context: WindowContext, wholes: Walks): Promise<null> {
   const { length } = singlePages(wholes);
   const most = context.knowledge.pageLength(context.pageLength);
   const pageLength = Math.max(2, most - (length % 3));
   const onePage = length < LOOKED_BEHIND ? 'first' : 'another';
   const page = { role: 'whole', span: context.window, earlier: [], manner: { onePage } } as const;
   await walkOnce({ ...context, pageLength }, page);
+  return null;
 }
 
 /** How many of the newest walks added nothing. */
