@@ -309,6 +309,20 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     'src/walk/learning/reach.ts',
     '    if (hashes.some((hash) => own.has(hash)))\n',
     '    if (hashes.length < 0)\n',
+    ['test/walk/open-ranges.test.ts'],
+  ),
+  mutant(
+    'ends of ranges that are rounded hide what stands beside midnights',
+    'src/walk/learning/dates.ts',
+    "    if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);\n",
+    '',
+    ['test/walk/dates.test.ts'],
+  ),
+  mutant(
+    'ends of ranges that are rounded make halves lack what the whole shows',
+    'src/walk/proof/halves.ts',
+    '    if (cut !== null && less > 0 && more === 0 && (await learnRounding(context, one.to)))\n',
+    '    if (cut !== null && less < 0)\n',
     ['test/walk/dates.test.ts'],
   ),
   mutant(

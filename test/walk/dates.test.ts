@@ -31,9 +31,14 @@ const steadily = (every: number, first = 421): number[] =>
 
 /**
  * So many hours ahead is the clock by whose dates a source keeps its events; or it takes the end of a range for the beginning of its date,
- * or one end for the whole of its date.
+ * or one end for the whole of its date, or rounds both inwards.
  */
-type HoursAhead = number | 'end as date' | 'whole date of the end' | 'whole date of the beginning';
+type HoursAhead =
+  | number
+  | 'end as date'
+  | 'whole date of the end'
+  | 'whole date of the beginning'
+  | { readonly roundsTo: number };
 
 /** A source of events so many seconds after the first day began. */
 function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength = 100) {
@@ -52,6 +57,11 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
           at <= (hoursAhead === 'whole date of the end' ? dayOf(to, '23:59:59') : secondsOf(to)),
       )
       .filter((at) => {
+        if (typeof hoursAhead === 'object') {
+          const { roundsTo } = hoursAhead;
+          const first = Math.ceil(secondsOf(from) / roundsTo) * roundsTo;
+          return at >= first && at < Math.floor(secondsOf(to) / roundsTo) * roundsTo;
+        }
         if (hoursAhead === 'end as date') return at < dayOf(to);
         if (typeof hoursAhead === 'string') return true;
         const kept = dateAt(at + hoursAhead * HOUR);
@@ -116,6 +126,18 @@ it('the end of a range that is taken for its date hides none of a day', async ()
   });
 });
 
+it.each([
+  ['ten minutes', 600],
+  ['a quarter of an hour', 900],
+  ['an hour', HOUR],
+])('ends of ranges that are rounded inwards to %s hide none of a day', async (_, roundsTo) => {
+  expect(await exportOf({ roundsTo }, steadily(400))).toMatchObject({
+    states: DAYS.map(() => 'complete'),
+    missing: [],
+    doubled: 0,
+  });
+});
+
 it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {
   const noon = steadily(60).filter((at) => Math.floor((at + DAY) / HOUR) % 24 === 12);
   const { states, learned } = await exportOf('end as date', noon);
@@ -136,8 +158,13 @@ it.each(['whole date of the end', 'whole date of the beginning'] as const)(
   },
 );
 
-it('those of UTC leave the evening before the first day of New York with its own day', async () => {
-  const { times, run } = sourceOf(5, steadily(1_800));
+it.each([
+  ['those of UTC', 5],
+  ['ends that are rounded', { roundsTo: HOUR }],
+])('%s leave the evening before the first day with its own day', async (_, hoursAhead) => {
+  const { times, run } = sourceOf(hoursAhead, steadily(1_800));
+  await run();
+  await server.query('update daywalk.windows set due_at = clock_timestamp()');
   const results = await run();
   const first = times.filter((at) => dateAt(at) === FIRST).map((at) => `{"id": ${at}}`);
   expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
@@ -257,34 +284,3 @@ it('no dates hide what stands beside a midnight behind an empty day, where each 
     ),
   ).toEqual([]);
 });
-
-it.each([
-  ['end', 'exact'],
-  ['end', 'none'],
-  ['beginning', 'exact'],
-  ['beginning', 'none'],
-] as const)(
-  'a source that does not heed the %s of a range fails by that name, and soon, totals: %s',
-  async (open, totals) => {
-    const lists = DAYS.map((day, n) => [day, records(1_000 * (n + 1), 40 - 7 * n)] as const);
-    const source: ImaginedSource = new ImaginedSource(Object.fromEntries(lists), {
-      totals,
-      arrange: (_, __, request) =>
-        source.within({
-          ...request,
-          ...(open === 'end' ? { to: `${DAYS.at(-1)} 23:59:59` } : { from: `${FIRST} 00:00:00` }),
-        }),
-    });
-    const stream = newStream();
-    await runOnce({ server, source, stream, since: FIRST, pageLength: 50 });
-    const results = await readResults(server, stream);
-    const errors = DAYS.map((day) => results.get(day)?.lastError ?? null).filter(
-      (error) => error !== null,
-    );
-    expect(errors.filter((error) => !error.includes(`not heed the ${open} of a range`))).toEqual(
-      [],
-    );
-    expect(errors.length).toBeGreaterThan(1);
-    expect(source.asked.length).toBeLessThan(120);
-  },
-);

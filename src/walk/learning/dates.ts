@@ -10,14 +10,14 @@ import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
-import { BEYOND_DATES, DAY_SECONDS, spansAround } from '../questions/span.ts';
+import { BEYOND_DATES, BEYOND_ROUNDED, DAY_SECONDS, spansAround } from '../questions/span.ts';
 
 const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
 const HOURS = [1, 12];
 const MOST_TRIES = 3;
-/** So often a morning that shows nothing is asked for: where answers differ, one may be empty by chance. */
-const MOST_MORNINGS = 5;
+/** So often what shows too little is asked for: where answers differ, one may lack something by chance. */
+const ASKED_AGAIN = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
@@ -28,12 +28,10 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
   await knowledge.reachLearning.run(async () => {
     if (knowledge.hiddenByDate !== null || knowledge.longestList === 0) return;
     if (knowledge.datesTried >= MOST_TRIES) return;
-    const [before, after] = await Promise.all([
-      orNull(hides(context, (reach, beyond) => around(midnight, 1 - reach, beyond ? 2 : 0))),
-      orNull(hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, reach))),
-    ]);
+    const [before, after] = await bothSides(context, midnight, HOURS);
     if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
     else await refuseNothingAcross(context, midnight);
+    if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;
     if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? await beforeOf(context, midnight) : 'after';
@@ -43,6 +41,32 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
   });
 }
+
+/**
+ * Called where halves and the cut between them lack something: the ends of ranges may be rounded by more than the cut reaches.
+ * @returns whether that was learned.
+ */
+export async function learnRounding(context: WindowContext, second: string): Promise<boolean> {
+  if (context.knowledge.reach !== null) return false;
+  const sides: unknown[] = await bothSides(context, second, [1]);
+  if (!sides.includes('rounded') && !sides.includes(true)) return false;
+  await learnRounded(context, second);
+  return true;
+}
+
+async function learnRounded({ knowledge, database }: WindowContext, second: string): Promise<void> {
+  if (knowledge.reach !== null) return;
+  const evidence = `a range across ${second} shows more than ranges that end or begin there`;
+  await knowledge.learn('reach', BEYOND_ROUNDED, evidence);
+  await askMidnightsAgain(database, knowledge.streamId);
+}
+
+/** What ranges that end behind a second hide before it, and ranges that begin there behind it. */
+const bothSides = (context: WindowContext, second: string, within: readonly number[]) =>
+  Promise.all([
+    orNull(hides(context, within, (reach, beyond) => around(second, 1 - reach, beyond ? 2 : 0))),
+    orNull(hides(context, within, (reach, beyond) => around(second, beyond ? -1 : 1, reach))),
+  ]);
 
 /** How much of the day before a midnight is hidden: all of it where a range across shows more from its morning on, which alone shows nothing. */
 async function beforeOf(context: WindowContext, midnight: string): Promise<'before' | 'day'> {
@@ -54,7 +78,7 @@ async function beforeOf(context: WindowContext, midnight: string): Promise<'befo
   };
   if ((await countFrom(1 - DAY_SECONDS)) <= (await countFrom(1 - BEYOND_DATES))) return 'before';
   const morning = around(midnight, 1 - DAY_SECONDS, -BEYOND_DATES);
-  for (let time = 0; time < MOST_MORNINGS; time += 1)
+  for (let time = 0; time < ASKED_AGAIN; time += 1)
     if ((await shows(context, morning, 2 + time)) === true) return 'before';
   return 'day';
 }
@@ -91,38 +115,41 @@ export function refuseUnfinished(context: WindowContext, midnight: string): void
 
 /**
  * Whether a range across a midnight shows more records than the same hours of one date do, and any source may show across a cut;
- * asked before those and behind. Of the nearest hour they show none at all then.
+ * asked before those and behind. Of the nearest hour they show none at all then: where they show some, ends are rounded.
  * @param rangeOf the hours of one date, or as far as two seconds beyond.
  * @returns 'no records': there are none; 'too few': they do not tell.
  */
 async function hides(
   context: WindowContext,
+  within: readonly number[],
   rangeOf: (reach: number, beyond: boolean) => Span,
-): Promise<boolean | 'no records' | 'too few'> {
+): Promise<boolean | 'rounded' | 'no records' | 'too few'> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
   const shownIn = async (span: Span, less = 0) =>
     (await question(context, span, 0, Math.max(2, length - less))).hashes;
   let found: 'no records' | 'too few' = 'no records';
-  for (const hours of HOURS) {
+  for (const hours of within) {
     const across = () => shownIn(rangeOf(hours * HOUR, true), 1);
     const countAlone = async (less = 0) =>
       (await shownIn(rangeOf(hours * HOUR, false), less)).length;
     const shown = await across();
     if (shown.length === 0) continue;
     let alone = await countAlone();
-    if (alone >= (hours === 1 ? 1 : shown.length)) return false;
+    if (alone >= shown.length) return false;
+    const isRounded = hours === 1 && alone > 0;
     const near = await shownIn(rangeOf(UNLEARNED_REACH, true));
     // Where a full page holds no more than what is near, other records than those tell.
     const further = (list: readonly string[]) =>
       near.length < list.length || list.length < length - 1
         ? list.length - near.length
         : list.filter((hash) => !near.includes(hash)).length;
-    for (let time = 1; time < knowledge.repeats; time += 1)
+    if (isRounded && further(shown) <= alone) return false;
+    for (let time = 1; time < (isRounded ? ASKED_AGAIN : knowledge.repeats); time += 1)
       alone = Math.max(alone, await countAlone(time));
     found = 'too few';
     if (further(shown) <= alone) continue;
-    return (hours > 1 || alone === 0) && further(await across()) > alone;
+    return further(await across()) > alone && (!isRounded || 'rounded');
   }
   return found;
 }

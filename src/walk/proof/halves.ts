@@ -6,6 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { compareSums, holds, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
 import { contradicted } from '../failures.ts';
+import { learnRounding } from '../learning/dates.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
 import { divide, learnIgnoresTime, learnOpenEnd } from '../learning/reach.ts';
 import type { Walks, WindowContext } from '../questions/context.ts';
@@ -65,6 +66,8 @@ export async function compareHalves(
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || inCut);
     if (more > 0 && less > 0 && (await learnFromParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
+    if (cut !== null && less > 0 && more === 0 && (await learnRounding(context, one.to)))
+      throw new WalkError('learned', 'how far requests must reach was learned from the halves');
     const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;
     if (more > 0 || less > 0 || !oneSided) return observed;

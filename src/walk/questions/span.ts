@@ -51,6 +51,9 @@ export const BEYOND_DATES = 15 * 3_600;
 
 export const DAY_SECONDS = 86_400;
 
+/** Ends of ranges are rounded to an hour at most; so many seconds requests reach where they are. */
+export const BEYOND_ROUNDED = 7_200;
+
 /** So many days from now is a day that is not yet, whatever the clocks say. */
 export const NOT_YET = 7;
 
@@ -91,7 +94,8 @@ export function spansAround(second: string, reach: number, context: WindowContex
   const beyond = knowledge.hiddenByDate === 'day' ? DAY_SECONDS - 1 : BEYOND_DATES;
   // Before the first day of all stands what is none of it.
   const isOfDay = isMidnight && second.startsWith(window.day);
-  const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : seconds;
+  const near = isMidnight && !isOfDay && reach === BEYOND_ROUNDED ? 1 : seconds;
+  const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
   const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
     across: around(second, -before, 1 + after),
