@@ -119,6 +119,25 @@ describe('the time zone, by the records at the edges of a day', () => {
     ));
 });
 
+test('an API that does not heed where a range ends', async () => {
+  const times = Array.from(
+    { length: 40 },
+    (_, hour) => new Date(Date.parse(`${dayAgo(2)}T00:30:00Z`) + hour * 3_600_000),
+  );
+  const scene = await setScene({
+    respond: ({ query: { fromDate = '' } }) => {
+      const from = Date.parse(`${fromDate.replace(' ', 'T')}Z`);
+      const data = times.flatMap((time, id) =>
+        time.getTime() >= from ? { id, timestamp: time.toISOString() } : [],
+      );
+      return { body: JSON.stringify({ total: data.length, data }) };
+    },
+  });
+  expect((await scene.succeed(['doctor'])).stdout).toMatch(
+    /^! range events +the first and the last hour of .* show records whose times are not in them.*\n.*→ Does the API heed fromDate and toDate/m,
+  );
+});
+
 test('a page length that the API refuses is no failure: a shorter one is asked for, as by a run', async () => {
   const scene = await setScene({ maxLength: { limit: 150, status: 400 } });
   expect((await scene.succeed(['doctor'], LONG_PAGES())).stdout).toMatch(SHORTER_PAGES);

@@ -16,7 +16,8 @@ const STEPS_MS = [60, 30, 15].map((minutes) => minutes * 60_000);
 
 /**
  * The offsets from UTC, in milliseconds, that a source's clock can have: those in which every record lies in the window that it
- * was shown for; null where no record says when it happened in a way that a zone does not change, or where none fits.
+ * was shown for. Where none fits, `least` is greater than `most`; null where no record says when it happened in a way that a zone
+ * does not change.
  * @param paths where a record has its time.
  */
 export function offsetsShown(
@@ -31,7 +32,7 @@ export function offsetsShown(
       least = Math.max(least, wallTime(from) - time - SLACK_MS);
       most = Math.min(most, wallTime(to) - time + SLACK_MS);
     }
-  return Number.isFinite(least) && least <= most ? { least, most } : null;
+  return Number.isFinite(least) ? { least, most } : null;
 }
 
 /** The likeliest of these offsets, as `UTC+02:00`: the roundest, and of those the one nearest to the middle. */
