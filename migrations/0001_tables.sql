@@ -297,7 +297,7 @@ comment on column daywalk.walks.page_length is 'How many records each page asks 
 comment on column daywalk.walks.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
-comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; ''[]'': the order within its lists, and zeros behind its numbers.';
+comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; ''[]'': the order within its lists, zeros behind its numbers, and members that are null.';
 comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';

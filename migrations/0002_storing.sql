@@ -343,21 +343,21 @@ end $$;
 create function daywalk.hash_of(record jsonb) returns bigint
 immutable parallel safe return hashtextextended(record::text collate "C", 0);
 
--- A value with its lists sorted and its numbers without zeros behind: one form for what a source writes in several, 5 and 5.0,
--- or the members of a set in any order. It is not called for strings, which are most values, because a call takes longest.
+-- A value with its lists sorted, its numbers without zeros behind, and without members that are null: one form for what a source
+-- writes in several, 5 and 5.0, null and nothing, or the members of a set in any order. It is not called for strings, which are most values, because a call takes longest.
 create function daywalk.in_one_form(value jsonb) returns jsonb
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return case jsonb_typeof(value)
     when 'array' then coalesce((select jsonb_agg(inside.form order by inside.form::text collate "C")
                                   from (select case jsonb_typeof(element) when 'string' then element else daywalk.in_one_form(element) end as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
-    when 'object' then coalesce((select jsonb_object_agg(member.key, case jsonb_typeof(member.value) when 'string' then member.value else daywalk.in_one_form(member.value) end) from jsonb_each(value) as member), '{}')
+    when 'object' then coalesce((select jsonb_object_agg(member.key, case jsonb_typeof(member.value) when 'string' then member.value else daywalk.in_one_form(member.value) end) from jsonb_each(value) as member where jsonb_typeof(member.value) <> 'null'), '{}')
     when 'number' then to_jsonb(trim_scale(value::numeric))
     else value end;
 end $$;
 
 -- A hash of each record of a list, in order, without what is not the record: values that differ each time it is asked
--- for, by JSON pointers; and, where '[]' is among those, the order within lists and zeros behind numbers.
+-- for, by JSON pointers; and, where '[]' is among those, the order within lists, zeros behind numbers and members that are null.
 create function daywalk.hashes_of(list jsonb, ignored text[]) returns bigint[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare

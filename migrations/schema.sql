@@ -1748,7 +1748,7 @@ begin
   return case jsonb_typeof(value)
     when 'array' then coalesce((select jsonb_agg(inside.form order by inside.form::text collate "C")
                                   from (select case jsonb_typeof(element) when 'string' then element else daywalk.in_one_form(element) end as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
-    when 'object' then coalesce((select jsonb_object_agg(member.key, case jsonb_typeof(member.value) when 'string' then member.value else daywalk.in_one_form(member.value) end) from jsonb_each(value) as member), '{}')
+    when 'object' then coalesce((select jsonb_object_agg(member.key, case jsonb_typeof(member.value) when 'string' then member.value else daywalk.in_one_form(member.value) end) from jsonb_each(value) as member where jsonb_typeof(member.value) <> 'null'), '{}')
     when 'number' then to_jsonb(trim_scale(value::numeric))
     else value end;
 end $function$;
@@ -4645,7 +4645,7 @@ comment on column daywalk.walks.page_length is 'How many records each page asks 
 comment on column daywalk.walks.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
-comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; ''[]'': the order within its lists, and zeros behind its numbers.';
+comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; ''[]'': the order within its lists, zeros behind its numbers, and members that are null.';
 comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';

@@ -815,6 +815,16 @@ describe('records that come in another form each time', () => {
       (r, n, k) => (k % 3 === 0 && chance(n, k) ? turned(r) : r),
     ],
     ['numbers as two nodes write them', '"score":5.0', (r, n) => (chance(n, 0) ? whole(r) : r)],
+    [
+      'null and absent, as two nodes write them',
+      '"user":null',
+      (r, n) => (chance(n, 0) ? r.replace(',"user":null', '') : r),
+    ],
+    [
+      'null and absent, as one node of three writes them',
+      '"by":{"user":null}',
+      (r, n) => (n % 3 ? r : r.replace('"user":null', '')),
+    ],
     ['numbers as two nodes write them, in turn', '"score":5.0', (r, n) => (n % 2 ? whole(r) : r)],
   ])('are the same records: %s', async (_, key, rewrite) => {
     const lists = Object.fromEntries(

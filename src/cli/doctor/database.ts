@@ -143,7 +143,7 @@ async function examineStreams({ database, settings, names, examination }: Checku
 function valueWords(value: unknown): string {
   if (typeof value === 'boolean') return '';
   if (!Array.isArray(value)) return ` ${String(value)}`;
-  const form = 'the order within lists, zeros behind numbers';
+  const form = 'the order within lists, zeros behind numbers, members that are null';
   return ` ${value.map((place) => (place === IN_ONE_FORM ? form : place)).join(', ')}`;
 }
 

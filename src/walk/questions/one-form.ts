@@ -1,4 +1,4 @@
-/** Records that a source writes in several forms, with lists in any order or zeros behind numbers: found where answers are compared. */
+/** Records that a source writes in several forms, with lists in any order, zeros behind numbers or members that are null: found where answers are compared. */
 import type { Page } from '../../model.ts';
 import { readFirstHashes } from '../../store/evidence/evidence.ts';
 import { compareProbe } from '../../store/evidence/probes.ts';
@@ -30,7 +30,7 @@ export async function learnOneForm(
   };
   if ((await areAmong(ignored)) || !(await areAmong([...ignored, IN_ONE_FORM]))) return null;
   const evidence =
-    'records are the same but for the order within their lists, or the spelling of their numbers';
+    'records are the same but for the order within their lists, the spelling of their numbers, or members that are null';
   return context.knowledge.ignore([IN_ONE_FORM], evidence);
 }
 

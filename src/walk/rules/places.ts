@@ -4,7 +4,7 @@ import { isObject } from '../../source/json.ts';
 /** Records, as a list of them came. */
 export type Records = readonly unknown[];
 
-/** Among the places: the order within lists is not the record, nor are zeros behind numbers, which JavaScript never sees. */
+/** Among the places: the order within lists is not the record, nor members that are null, nor zeros behind numbers, which JavaScript never sees. */
 export const IN_ONE_FORM = '[]';
 
 /** A key as a step of a JSON pointer (RFC 6901). */
@@ -28,7 +28,7 @@ export function leavesIn(
 ): ReadonlyMap<string, unknown> {
   if (leftOut.has(place)) return found;
   const isOpen = isObject(value) || (Array.isArray(value) && !whole);
-  const inside = isOpen ? Object.entries(value as object) : [];
+  const inside = isOpen ? membersOf(value as object, leftOut) : [];
   for (const [key, inner] of inside)
     leavesIn(inner, leftOut, whole, `${place}/${escaped(key)}`, found);
   if (inside.length === 0)
@@ -44,14 +44,18 @@ export function spelled(value: unknown, leftOut: ReadonlySet<string>, place = ''
     return `[${(leftOut.has(IN_ONE_FORM) ? texts.sort() : texts).join()}]`;
   }
   if (!isObject(value)) return JSON.stringify(value);
-  const inside = Object.keys(value)
-    .sort()
-    .map((key) => {
-      const text = spelled(value[key], leftOut, `${place}/${escaped(key)}`);
-      return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
-    });
-  return `{${inside.filter((text) => text !== '').join()}}`;
+  const inside = membersOf(value, leftOut).map(([key, inner]) => {
+    const text = spelled(inner, leftOut, `${place}/${escaped(key)}`);
+    return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
+  });
+  const texts = inside.filter((text) => text !== '').sort();
+  return `{${texts.join()}}`;
 }
+
+const membersOf = (value: object, leftOut: ReadonlySet<string>): [string, unknown][] =>
+  Object.entries(value).filter(
+    ([, inner]) => inner !== null || Array.isArray(value) || !leftOut.has(IN_ONE_FORM),
+  );
 
 /**
  * Each of a list beside one of another list that is told the same, whatever their order, and none of these twice.
