@@ -87,22 +87,9 @@ export async function learnFromParts(
 }
 
 /**
- * The same for what lies across a cut and its sides, by the walks of them.
- * @param steady it was so twice.
+ * The same for a span that fits into a page and its halves, or what lies across a cut and its sides: all are asked for now, the span before
+ * and after them, so that nothing changed.
  */
-export async function learnAcross(
-  context: AskingContext,
-  across: number,
-  sides: readonly number[],
-  steady: boolean,
-): Promise<void> {
-  const whole = await readShown(context, across);
-  const parts = await Promise.all(sides.map((walkId) => readShown(context, walkId)));
-  const evidence = 'beside a cut, records differ from those across it';
-  await learnBetween(context, parts, [whole], steady ? inAllOrOneRow : inAll, evidence);
-}
-
-/** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them, so that nothing changed. */
 export async function learnFromHalves(
   context: AskingContext,
   first: PageRequest,

@@ -1,6 +1,6 @@
 /** How far a request must reach beyond a cut, and the division of a span by what is known of that (docs/completeness.md C8). */
 
-import { type RequestError, WalkError } from '../../errors.ts';
+import type { RequestError } from '../../errors.ts';
 import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
@@ -26,10 +26,6 @@ const ROUNDED_TO = 5;
 /** Seconds with records that are tried from either side. */
 const SECONDS_TRIED = 5;
 
-/** The error of a source whose windows cannot be cut. */
-export const ignoresTime = (): WalkError =>
-  new WalkError('capped', 'the source ignores the time of day: it shows no part of a day alone');
-
 /** As {@link splitSpan}; where the parts would be short, it is learned first how short they may be. */
 export async function divide(
   context: WindowContext,
@@ -54,7 +50,6 @@ export async function learnShortest(context: WindowContext, { from }: Span): Pro
  * Learns how far a request must reach: the first and the last second of a span are found that bring a record, and that one must
  * show when it is asked for a second around them, and not two seconds beside them; then a second will do. A round time is not
  * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
- * @throws {WalkError} where the source ignores the time of day.
  */
 export async function learnReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
@@ -62,7 +57,6 @@ export async function learnReach(context: WindowContext, span: Span): Promise<vo
     if (knowledge.reach === null && knowledge.reachTried < REACH_ATTEMPTS)
       await tryReach(context, span);
   });
-  if (knowledge.reach === 'day') throw ignoresTime();
 }
 
 async function tryReach(context: WindowContext, span: Span): Promise<void> {

@@ -20,13 +20,8 @@ import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, orNull, unsettled } from '../failures.ts';
 import { isLongerShown } from '../learning/caps.ts';
 import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
-import {
-  learnAcross,
-  learnFromHalves,
-  learnFromParts,
-  learnWhatRuns,
-} from '../learning/not-the-record.ts';
-import { ignoresTime, learnReach } from '../learning/reach.ts';
+import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
+import { learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { firstPageOf, spansAround } from '../questions/span.ts';
@@ -73,9 +68,9 @@ export async function askCut(
       (await holds(database, partOf(again), partOf(before))) &&
       (await holds(database, partOf(again), partOf(behind)));
     if (isSteady && holdsSides) return { across: again, before, after: behind };
-    const sides = [before.walkId, behind.walkId];
-    if (!isSteady) await learnWhatRuns(context, firstPageOf(context, spans.across));
-    else await learnAcross(context, again.walkId, sides, attempt > 0);
+    const first = firstPageOf(context, spans.across);
+    if (isSteady) await learnFromHalves(context, first, [spans.before, spans.after]);
+    else await learnWhatRuns(context, first);
     since = again.walkId;
   }
   throw unsettled(`what lies across ${second} is different each time`);
@@ -84,11 +79,13 @@ export async function askCut(
 /** As far as is known; learned where something lies across a cut that was asked for with the longest. */
 async function reachFor(context: WindowContext, second: string, after: number): Promise<number> {
   const { knowledge } = context;
-  if (knowledge.reach === 'day') throw ignoresTime();
-  if (knowledge.reach !== null) return knowledge.reach;
-  const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
-  const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
-  if (across?.stored !== 0) await learnReach(context, span);
+  if (knowledge.reach === null) {
+    const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
+    const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
+    if (across?.stored !== 0) await learnReach(context, span);
+  }
+  if (knowledge.reach === 'day')
+    throw new WalkError('capped', 'the source ignores the time of day: nothing is cut');
   return knowledge.reachSeconds;
 }
 
@@ -139,7 +136,6 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     )
       return proved(context, walks, await compareSums(database, sides, [partOf(across)]));
     const known = knowledge.ignored.length;
-    await learnFromParts(context, across, [before, after]);
     for (const { whole, parts } of lacking)
       await learnFromHalves(context, firstPageOf(context, whole), parts);
     // The windows are to be walked again, and not the cut.
