@@ -5,7 +5,7 @@ import type { Span } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import { compareSums, holds, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
-import { contradicted } from '../failures.ts';
+import { contradicted, orNull } from '../failures.ts';
 import { learnRounding } from '../learning/dates.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
 import { divide, learnIgnoresTime, learnOpenEnd } from '../learning/reach.ts';
@@ -29,7 +29,6 @@ export async function compareHalves(
 ): Promise<HalvesObserved> {
   const { database, window } = context;
   let span: Span = window;
-  let unseen: WalkError | null = null;
   /** Of what was halved in turn, the other half. */
   const beside: number[] = [];
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
@@ -45,16 +44,12 @@ export async function compareHalves(
       (await learnNotHeeded(context, whole, span, [first, second]))
     )
       throw dense(whole, span);
-    const cut =
-      halves.by === 'level'
-        ? null
-        : await askCut(context, one.to, whole.walkId).catch((error: unknown) => {
-            // What stands in one half is halved in turn, and at last in a span that cannot be.
-            if (!inOneHalf || !(error instanceof WalkError) || error.fault !== 'capped')
-              throw error;
-            unseen = error;
-            return null;
-          });
+    const mayBeCapped = whole.stored >= LEAST_CAP && inOneHalf;
+    // What stands in one half is halved in turn, and at last in a span that cannot be.
+    const isUntold = (error: unknown) =>
+      mayBeCapped && error instanceof WalkError && error.fault === 'capped';
+    const asked = halves.by === 'time' ? askCut(context, one.to, whole.walkId) : null;
+    const cut = asked && (await orNull(asked, isUntold));
     const sides = [cut?.before, cut?.after].flatMap((walk) => (walk ? [partOf(walk)] : []));
     const plus = [first, second, ...(cut === null ? [] : [cut.across])].map(partOf);
     const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
@@ -63,13 +58,12 @@ export async function compareHalves(
     if (halves.by === 'time' && more > 0 && less === 0)
       await refuseOverlap(database, whole, [first, second]);
     const inCut = cut !== null && cut.across.stored >= whole.stored && !bothShowLess(cut);
-    const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || inCut);
+    const oneSided = mayBeCapped || (whole.stored >= LEAST_CAP && inCut);
     if (more > 0 && less > 0 && (await learnFromParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     if (cut !== null && less > 0 && more === 0 && (await learnRounding(context, one.to)))
       throw new WalkError('learned', 'how far requests must reach was learned from the halves');
     const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
-    if (unseen !== null && more === 0 && !oneSided) throw unseen;
     if (more > 0 || less > 0 || !oneSided) return observed;
     if (!inOneHalf) throw dense(whole, cut?.across ?? span);
     const inFirst = first.stored >= whole.stored;
