@@ -200,8 +200,8 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
 async function decide(context: WindowContext): Promise<WindowEnd> {
   const { state, rewalk, splitBy, kind } = context.window;
   if (state === 'complete' && !rewalk) {
-    const found = await lookAgain(context);
-    if (found !== 'different') return { kind: found === 'as stored' ? 'unchanged' : 'released' };
+    const end = await lookAgain(context);
+    if (end !== null) return end;
   } else if (await isForgotten(context)) {
     // What its source has forgotten since it was proven is neither walked again nor lost.
     return { kind: 'released' };

@@ -12,7 +12,7 @@ import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
 import { readSplit } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
 import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
-import type { WindowContext } from '../questions/context.ts';
+import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
 import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
@@ -20,10 +20,8 @@ import { isForgotten } from './forgotten.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
-/** @returns how the window was found; unless it is different it is noted so, and given back. */
-export async function lookAgain(
-  context: WindowContext,
-): Promise<'as stored' | 'forgotten' | 'not looked at' | 'different'> {
+/** @returns what became of the window, which was noted and given back; null: it is to be walked again. */
+export async function lookAgain(context: WindowContext): Promise<WindowEnd | null> {
   const { database, log, recheckDays, window } = context;
   let difference: string | null;
   try {
@@ -32,23 +30,23 @@ export async function lookAgain(
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
       await noteDifferent(database, window);
-      if (await isForgotten(context)) return 'forgotten';
+      if (await isForgotten(context)) return { kind: 'released' };
     }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
-    if (error instanceof RequestError && (await isForgotten(context))) return 'forgotten';
+    if (error instanceof RequestError && (await isForgotten(context))) return { kind: 'released' };
     log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
     await postponeLook(database, window, recheckDays);
-    return 'not looked at';
+    return { kind: 'released' };
   }
   if (difference !== null) {
     await learnWhatDiffers(context);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
-    return 'different';
+    return null;
   }
   await noteLooked(database, window, recheckDays);
-  return 'as stored';
+  return { kind: 'unchanged' };
 }
 
 /** How a window differs from what is stored of it; null: it does not. */
