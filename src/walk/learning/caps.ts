@@ -61,7 +61,6 @@ export async function learnCutOtherwise(
   const { cutOtherwise, provenSize } = knowledge.learned;
   if (cutOtherwise)
     return knowledge.learn('cut_otherwise', true, `${textOf(window)} shows it again`);
-  if (knowledge.reach === 'day') return;
   if (stored >= Math.max(knowledge.longestList, provenSize)) return;
   const walk = { ...window, walkId, records: stored };
   const isAsStored = async (length: number) => (await lookAtEnd(context, walk, length)) === null;
