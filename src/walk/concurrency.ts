@@ -42,21 +42,18 @@ export async function mapConcurrent<T, R>(
   work: (thing: T) => Promise<R>,
 ): Promise<R[]> {
   const results = new Array<R>(things.length);
-  let next = 0;
-  const failures: unknown[] = [];
+  const left = things.entries();
+  const failed = new AbortController();
+  const goesOn = AbortSignal.any([signal, failed.signal]);
   const worker = async () => {
-    while (next < things.length && failures.length === 0) {
-      const index = next++;
-      try {
-        signal.throwIfAborted();
-        results[index] = await work(things[index] as T);
-      } catch (error) {
-        failures.push(error);
-      }
+    for (const [index, thing] of left) {
+      goesOn.throwIfAborted();
+      results[index] = await work(thing);
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(most, things.length)) }, worker));
-  if (failures.length > 0) throw failures[0];
+  const fail = (error: unknown) => failed.abort(error);
+  await Promise.all(Array.from({ length: most }, () => worker().catch(fail)));
+  failed.signal.throwIfAborted();
   return results;
 }
 
