@@ -202,8 +202,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'halves of which one holds everything prove',
     VERDICT,
-    'halves.less === 0 && !halves.oneSided)',
-    'halves.less === 0)',
+    'if (halves?.oneSided === false) {',
+    'if (halves !== undefined) {',
     VERDICT_TESTS,
   ),
   mutant(
@@ -328,8 +328,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'what two parts of a day show is all of it',
     'src/walk/learning/reach.ts',
-    "minuteOf(day, '23:59'),\n    dayOf(day),",
-    "minuteOf(day, '23:59'),",
+    "minuteOf(day, '23:59'), dayOf(day)];",
+    "minuteOf(day, '23:59')];",
     ['test/walk/long-events.test.ts'],
   ),
   mutant(
@@ -363,7 +363,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that stands on two pages is nothing',
     VERDICT,
-    "if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };",
+    "if (repeated && !agreed) return lacking('another length');",
     '',
     [...VERDICT_TESTS, ...ODD],
   ),

@@ -11,16 +11,11 @@ import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
-import {
-  DAY_SECONDS,
-  dayOf,
-  MOST_HALVINGS,
-  SHORTEST_CUT,
-  splitSpan,
-  textOf,
-} from '../questions/span.ts';
+import { DAY_SECONDS, dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
 
 const REACH_ATTEMPTS = 3;
+/** Seconds that a window must have to be cut, as long as the reach is not learned. */
+const SHORTEST_CUT = 4 * UNLEARNED_REACH;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
 const ROUNDED_TO = 5;
 /** Seconds with records that are tried from either side. */
@@ -146,11 +141,8 @@ async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boole
   const hashesOf = async (span: Span, asked: number) =>
     (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
   let own: readonly string[] = [];
-  for (const [less, span] of [
-    minuteOf(day, '00:00'),
-    minuteOf(day, '23:59'),
-    dayOf(day),
-  ].entries()) {
+  const spans = [minuteOf(day, '00:00'), minuteOf(day, '23:59'), dayOf(day)];
+  for (const [less, span] of spans.entries()) {
     // Each with a length of its own, so that no cache answers that takes them for one.
     const shown = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
     if (shown.length === 0 || (less > 0 && own.join() !== shown.join())) return false;

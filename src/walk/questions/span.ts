@@ -3,7 +3,6 @@ import type { Day, PageRequest, Span, Stream, TimeSpan } from '../../model.ts';
 import { dayWindow } from '../../plan/days.ts';
 import { around, type Split, secondsOf, split, unclearTimes } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
-import { UNLEARNED_REACH } from './knowledge.ts';
 
 /** The requests of a walk, but for start and length. */
 export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
@@ -41,8 +40,6 @@ export function firstPageOf(context: WindowContext, span: Span): PageRequest {
 export const sameSpan = (one: Span, other: Span): boolean =>
   (['from', 'to', 'levelFrom', 'levelTo'] as const).every((end) => one[end] === other[end]);
 
-/** Seconds that a window must have to be cut, as long as the reach is not learned. */
-export const SHORTEST_CUT = 4 * UNLEARNED_REACH;
 /** Seconds: an hour that the clocks repeat or skip, and one beyond it. */
 const UNCLEAR_REACH = 2 * 3_600;
 

@@ -70,11 +70,10 @@ export type Verdict =
   | { readonly kind: 'complete'; readonly proof: Proof }
   | Against
   /** Nothing speaks against it, and it does not suffice. */
-  | {
-      readonly kind: 'lacking';
-      readonly rule: string;
-      readonly needs: 'end' | 'another length' | 'halves' | 'totals of halves';
-    };
+  | { readonly kind: 'lacking'; readonly needs: Need };
+
+/** What would suffice. */
+type Need = 'end' | 'another length' | 'halves' | 'totals of halves';
 
 /**
  * Judges a walk.
@@ -86,19 +85,17 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   if (contradiction !== null) return contradiction;
   const { stored, end, repeated, unlinked, agreed, claims, halves } = evidence;
   if (stored === 0) {
-    if (end !== 'nothing') return { kind: 'lacking', rule: 'C3', needs: 'end' };
-    if (learned.cutOtherwise && halves === undefined)
-      return { kind: 'lacking', rule: 'C6', needs: 'halves' };
+    if (end !== 'nothing') return lacking('end');
+    if (learned.cutOtherwise && halves === undefined) return lacking('halves');
     const why = 'it was empty, and asked again it was empty again';
     const compared = halves && { halves: halves.walks };
     return complete({ kind: 'empty', rule: 'C3', records: 0, why, ...compared });
   }
-  if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
+  if (repeated && !agreed) return lacking('another length');
   const asked = evidence.audited || claims.some((claim) => claim.more && reaches(claim, stored));
   const counted = end === 'open' && asked ? null : believedTotal(evidence, learned);
-  if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
-  if (unlinked && counted === null && !agreed)
-    return { kind: 'lacking', rule: 'C7', needs: 'another length' };
+  if (end === 'open' && counted === null) return lacking('end');
+  if (unlinked && counted === null && !agreed) return lacking('another length');
   const isLonger = evidence.longerShown === true && !learned.cutOtherwise;
   if (isLonger || (isProvenSize(evidence, learned) && !isRound(stored))) {
     if (counted !== null) {
@@ -108,7 +105,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
     const why = 'from its last record on the source shows exactly that one';
     return complete({ kind: 'probe', rule: 'C4', records: stored, why });
   }
-  if (halves !== undefined && halves.more === 0 && halves.less === 0 && !halves.oneSided) {
+  if (halves?.oneSided === false) {
     const why = 'its two halves and the cut between them hold exactly its records';
     return complete({ kind: 'halves', rule: 'C6', records: stored, why, halves: halves.walks });
   }
@@ -117,9 +114,8 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
     const told = { total: stored, summed: true };
     return complete({ kind: 'total', rule: 'C5', records: stored, why, ...told });
   }
-  if (counted !== null && evidence.totalOfHalves === undefined)
-    return { kind: 'lacking', rule: 'C5', needs: 'totals of halves' };
-  return { kind: 'lacking', rule: 'C6', needs: 'halves' };
+  if (counted !== null && evidence.totalOfHalves === undefined) return lacking('totals of halves');
+  return lacking('halves');
 }
 
 /** The first claim that the stored records do not answer (C1, C2), and the least that all claims together say. */
@@ -204,3 +200,5 @@ export function isRound(records: number): boolean {
 export const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
 
 const complete = (proof: Proof): Verdict => ({ kind: 'complete', proof });
+
+const lacking = (needs: Need): Verdict => ({ kind: 'lacking', needs });
