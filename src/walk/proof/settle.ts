@@ -13,9 +13,6 @@ import { sameSpan, textOf } from '../questions/span.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { type Evidence, leastOf, verdict } from '../rules/verdict.ts';
 
-/** What walks for comparison are walked for. */
-export type ComparedRole = Exclude<WalkRole, 'whole'>;
-
 const ATTEMPTS = 8;
 /** Walks that are united: the last one must add nothing to those before it, of which each lacks some by chance. */
 const LEAST_UNITED = 3;
@@ -24,8 +21,6 @@ const MOST_UNITED = 24;
 export const isPassing = (error: unknown): boolean =>
   error instanceof WalkError && ['shifted', 'learned', 'broken'].includes(error.fault);
 const MOVES_BEFORE_ONE_PAGE = 2;
-/** Walks of which each brought more than the one before: neither more of them nor smaller windows would settle it. */
-const GROWTHS = 6;
 
 /**
  * Walks a span to an end against which nothing speaks, or finds the walk that did so already. Where the order does not
@@ -36,7 +31,7 @@ const GROWTHS = 6;
  */
 export async function settleSpan(
   context: WindowContext,
-  role: ComparedRole,
+  role: Exclude<WalkRole, 'whole'>,
   span: Span,
   after: number,
 ): Promise<EndedWalk> {
@@ -47,7 +42,6 @@ export async function settleSpan(
     );
     const settled = await findSettled(context, walks);
     if (settled !== null) return settled;
-    refuseGrowing(walks.filter(({ outcome }) => outcome === 'ended'));
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
     const onePage = knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
     // What lies across a cut cannot be made smaller; a half can.
@@ -62,16 +56,6 @@ export async function settleSpan(
     // Neither a walk that came to no end nor what it met stands for the window.
     await orNull(walkOnce(context, { role, span, earlier, manner }), isPassing);
   }
-}
-
-/** @throws {WalkError} `unsettled` where each of many walks brought more than the one before. */
-export function refuseGrowing(walks: Walks): void {
-  if (walks.length < GROWTHS) return;
-  const sizes = walks.map(({ stored }) => stored);
-  if (!sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0))) return;
-  throw unsettled(
-    `the list grows while it is walked: from ${sizes[0]} to ${sizes.at(-1)} records in ${sizes.length} walks`,
-  );
 }
 
 /** The newest walk, where it can stand for its span. */

@@ -9,12 +9,13 @@ import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
 import { isExact, isRound, LEAST_CAP, mostShown, mostTold } from '../rules/verdict.ts';
 import { publish } from './publishing.ts';
-import { refuseGrowing } from './settle.ts';
 import { splitUp } from './splitting.ts';
 
 const MOST_WALKS = 30;
 /** A page that is cut short is so each time. */
 const LOOKED_BEHIND = 2;
+/** Walks of which each brought more than the one before: neither more of them nor smaller windows would settle it. */
+const GROWTHS = 6;
 const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
@@ -79,6 +80,16 @@ export async function proveByUnion(
     );
   }
   return 'again';
+}
+
+/** @throws {WalkError} `unsettled` where each of many walks brought more than the one before. */
+function refuseGrowing(walks: Walks): void {
+  if (walks.length < GROWTHS) return;
+  const sizes = walks.map(({ stored }) => stored);
+  if (!sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0))) return;
+  throw unsettled(
+    `the list grows while it is walked: from ${sizes[0]} to ${sizes.at(-1)} records in ${sizes.length} walks`,
+  );
 }
 
 /** One more page, of another length than the one before. @returns null: look again. @throws {WalkError} as {@link walkOnce}. */
