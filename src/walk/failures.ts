@@ -60,26 +60,15 @@ export const contradicted = (reason: string, hint?: string): WalkError =>
 export const unsettled = (reason: string, hint?: string): WalkError =>
   new WalkError('unsettled', reason, { hint });
 
-/** Why a window failed, and how long to wait before it is walked again. */
-export interface WindowFailure {
-  readonly reason: string;
-  readonly delayMs: number;
-  /** What was walked settles nothing; else an answer could not be had, and what was walked before it counts. */
-  readonly judged: boolean;
-}
-
 const FIRST_DELAY_MS = 5 * 60_000;
 const LONGEST_DELAY_MS = 6 * 3_600_000;
 
 /**
  * Whether an error is this window's own, with the wait before the next try: it doubles, is bounded and spread by chance.
- * @returns null for errors that stop more than the window.
+ * @returns why the window failed, how long it waits, and whether it was judged: then what was walked settles nothing; else an answer could
+ * not be had, and what was walked before it counts. Null for errors that stop more than the window.
  */
-export function windowFailure(
-  error: unknown,
-  failures: number,
-  random: number,
-): WindowFailure | null {
+export function windowFailure(error: unknown, failures: number, random: number) {
   const judged = error instanceof WalkError || error instanceof BodyRefusedError;
   if (!judged && !isNoAnswer(error)) return null;
   const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 20));

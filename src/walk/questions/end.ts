@@ -1,7 +1,7 @@
 /** The end of a window's list at the source: one answer shows whether it is still what is stored. */
 
 import { RequestError } from '../../errors.ts';
-import type { Proof, Span } from '../../model.ts';
+import type { Span } from '../../model.ts';
 import { readHashes } from '../../store/evidence/evidence.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { ProvenWalk } from '../../store/evidence/proven.ts';
@@ -12,10 +12,9 @@ import { question } from './questions.ts';
 import { textOf } from './span.ts';
 
 /** The walk that a look is compared with, and what it asked for; without a proof it is no union. */
-export interface LookedAt extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
-  readonly pages?: number;
-  readonly proof?: Pick<Proof, 'kind' | 'unites' | 'records'>;
-}
+type LookedAt = Span &
+  Pick<ProvenWalk, 'walkId' | 'records'> &
+  Partial<Pick<ProvenWalk, 'pages' | 'proof'>>;
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.

@@ -1,6 +1,6 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
 import { PageFailedError, RequestError } from '../../errors.ts';
-import type { Page, PageRequest, Span } from '../../model.ts';
+import type { PageRequest, Span } from '../../model.ts';
 import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
@@ -64,10 +64,7 @@ async function askAndCompare(
 }
 
 /** Asks, and gives the records of the answer. */
-export async function askRecords(
-  context: AskingContext,
-  request: PageRequest,
-): Promise<{ facts: ProbeFacts; list: readonly unknown[]; page: Page }> {
+export async function askRecords(context: AskingContext, request: PageRequest) {
   const { facts, page } = await askShorter(context, request);
   return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }

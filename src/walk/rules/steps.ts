@@ -82,11 +82,7 @@ function refuseLong({ pages, records, lastTotal }: WalkObserved, known: StepKnow
  * are multiples of what the first one held, which may be less than was asked for. Where only one record a page was seen, two
  * are asked for now and then, from an even start: those are the same two where pages are counted by number.
  */
-export function pageAfter(
-  observed: WalkObserved,
-  most: number,
-  offsetCap: number | null,
-): { readonly start: number; readonly length: number } {
+export function pageAfter(observed: WalkObserved, most: number, offsetCap: number | null) {
   const { records, largestPage, paging } = observed;
   const skip = skipOf(observed);
   const start = records - skip;
