@@ -104,11 +104,8 @@ export async function runDueWindows(
   const fatal = new AbortController();
   const own = { ...parts, signal: AbortSignal.any([signal, fatal.signal]) };
   const states = await openStreams(own, parts.reader, streams);
-  const budget = new PrefetchBudget({
-    requests: options.concurrency,
-    inLine: IN_LINE,
-    bytes: options.aheadBytes,
-  });
+  const { concurrency, aheadBytes, windows = concurrency } = options;
+  const budget = new PrefetchBudget({ requests: concurrency, inLine: IN_LINE, bytes: aheadBytes });
   const context: RunContext = {
     ...own,
     budget,
@@ -119,7 +116,7 @@ export async function runDueWindows(
     leases: new Set(),
     scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
   };
-  await startWorkers(options.windows ?? options.concurrency, (begin) =>
+  await startWorkers(windows, (begin) =>
     work(context, begin).catch((error: unknown) => fatal.abort(error)),
   );
   context.signal.throwIfAborted();

@@ -196,7 +196,7 @@ export class Walk {
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */
   async #probe(): Promise<ListEnd | null> {
-    const { records, paging, largestPage, pages, lastTotal } = this.#observed;
+    const { records, paging, largestPage, pages, lastTotal, first } = this.#observed;
     if (paging === 'number' || largestPage === 1) {
       const behind = await this.#asking.behind(records, paging === 'number' || records === 1);
       // One record alone is asked for with a second one, which may be there.
@@ -217,12 +217,7 @@ export class Walk {
     const answer = await this.#asking.askDeep(records, start, length);
     const told = `from offset ${start} on the record at that offset came`;
     // All that its total tells, again: pages by number, of records that may be equal.
-    if (
-      answer.came > 1 &&
-      pages === 1 &&
-      lastTotal === records &&
-      answer.digest === this.#observed.first
-    )
+    if (answer.came > 1 && pages === 1 && lastTotal === records && answer.digest === first)
       return this.#notContinued(answer.came);
     if (answer.beginsWithLast && !beginsPage(start, length))
       await this.#context.knowledge.learn('paging', 'offset', told);

@@ -43,7 +43,6 @@ export class Prefetch implements PrefetchingWalk {
   constructor(context: PrefetchContext) {
     this.#context = context;
     context.signal.addEventListener('abort', this.#onAbort);
-    if (context.signal.aborted) this.#onAbort();
     context.budget.walks.add(this);
   }
 
@@ -96,8 +95,8 @@ export class Prefetch implements PrefetchingWalk {
   }
 
   begin(): void {
-    const request = this.#wanted.shift();
-    if (request === undefined) return;
+    // Offered only to who wants one.
+    const request = this.#wanted.shift() as PageRequest;
     const { budget, fetchPage } = this.#context;
     const { signal } = this.#stop;
     const bytes = this.#largestBody;

@@ -37,12 +37,9 @@ export async function compareHalves(
     if (halves === null || one === undefined || other === undefined) throw dense(whole, span);
     const first = await settleSpan(context, 'half', one, whole.walkId);
     const second = await settleSpan(context, 'half', other, whole.walkId);
+    const both = [first, second] as const;
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
-    if (
-      halves.by === 'time' &&
-      inOneHalf &&
-      (await learnNotHeeded(context, whole, span, [first, second]))
-    )
+    if (halves.by === 'time' && inOneHalf && (await learnNotHeeded(context, whole, span, both)))
       throw dense(whole, span);
     const mayBeCapped = whole.stored >= LEAST_CAP && inOneHalf;
     // What stands in one half is halved in turn, and at last in a span that cannot be.
@@ -51,15 +48,14 @@ export async function compareHalves(
     const asked = halves.by === 'time' ? askCut(context, one.to, whole.walkId) : null;
     const cut = asked && (await orNull(asked, isUntold));
     const sides = [cut?.before, cut?.after].flatMap((walk) => (walk ? [partOf(walk)] : []));
-    const plus = [first, second, ...(cut === null ? [] : [cut.across])].map(partOf);
+    const plus = [...both, ...(cut === null ? [] : [cut.across])].map(partOf);
     const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
-    if (halves.by === 'time' && more > 0 && less === 0)
-      await refuseOverlap(database, whole, [first, second]);
+    if (halves.by === 'time' && more > 0 && less === 0) await refuseOverlap(database, whole, both);
     const inCut = cut !== null && cut.across.stored >= whole.stored && !bothShowLess(cut);
     const oneSided = mayBeCapped || (whole.stored >= LEAST_CAP && inCut);
-    if (more > 0 && less > 0 && (await learnFromParts(context, span, [first, second])))
+    if (more > 0 && less > 0 && (await learnFromParts(context, span, both)))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     if (cut !== null && less > 0 && more === 0 && (await learnRounding(context, one.to)))
       throw new WalkError('learned', 'how far requests must reach was learned from the halves');
