@@ -1,6 +1,7 @@
 /**
  * Sources that keep their events by the dates of another clock, in an index or a table for each, and look only where the dates of a
- * request point: what lies within hours of a midnight shows in ranges that reach across it alone (docs/completeness.md C8).
+ * request point: what lies within hours of a midnight shows in ranges that reach across it alone. So does what stands at the end of a
+ * range whose ends a source rounds inwards (docs/completeness.md C8).
  */
 import type { Span } from '../../model.ts';
 import { lastClosedDay } from '../../plan/days.ts';
@@ -48,8 +49,8 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
  */
 export async function learnRounding(context: WindowContext, second: string): Promise<boolean> {
   if (context.knowledge.reach !== null) return false;
-  const sides: unknown[] = await bothSides(context, second, [1]);
-  if (!sides.includes('rounded') && !sides.includes(true)) return false;
+  const sides = await bothSides(context, second, [1]);
+  if (!sides.some((side) => side === 'rounded' || side === true)) return false;
   await learnRounded(context, second);
   return true;
 }

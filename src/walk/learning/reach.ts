@@ -119,7 +119,7 @@ export async function learnOpenEnd(
   let besideShows = false;
   for (const days of open === 'end' ? [-1, 1] : [1, -1]) {
     const beside = addDays(second.slice(0, 10), days);
-    const { hashes } = await question(context, dayOf(beside), 0, length);
+    const hashes = (await orNull(question(context, dayOf(beside), 0, length)))?.hashes ?? [];
     if (hashes.some((hash) => own.has(hash)))
       throw contradicted(
         `${evidence}, of which ${beside} shows some, too`,
