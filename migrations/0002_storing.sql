@@ -344,7 +344,8 @@ create function daywalk.hash_of(record jsonb) returns bigint
 immutable parallel safe return hashtextextended(record::text collate "C", 0);
 
 -- A value with its lists sorted, its numbers without zeros behind, and without members that are null: one form for what a source
--- writes in several, 5 and 5.0, null and nothing, or the members of a set in any order. It is not called for strings, which are most values, because a call takes longest.
+-- writes in several, 5 and 5.0, null and nothing, or the members of a set in any order. It is not called for strings, which are
+-- most values, because a call takes longest.
 create function daywalk.in_one_form(value jsonb) returns jsonb
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin

@@ -44,10 +44,10 @@ export async function mapConcurrent<T, R>(
   const results = new Array<R>(things.length);
   const left = things.entries();
   const failed = new AbortController();
-  const goesOn = AbortSignal.any([signal, failed.signal]);
   const worker = async () => {
     for (const [index, thing] of left) {
-      goesOn.throwIfAborted();
+      if (failed.signal.aborted) return;
+      signal.throwIfAborted();
       results[index] = await work(thing);
     }
   };

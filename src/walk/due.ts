@@ -160,7 +160,8 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
   try {
-    const end = await whileLeased({ ...context, ...options }, leased, (signal) =>
+    const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
+    const end = await whileLeased(keeping, leased, (signal) =>
       firstAnswer.run(
         (onFirst) => decide(contextOf(turn, signal, onFirst)),
         () => contract.known !== null,

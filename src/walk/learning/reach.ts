@@ -10,7 +10,7 @@ import { contradicted, isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { question, shows } from '../questions/questions.ts';
+import { hashesShown, question, shows } from '../questions/questions.ts';
 import { DAY_SECONDS, dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
 
 const REACH_ATTEMPTS = 3;
@@ -117,9 +117,10 @@ export async function learnOpenEnd(
   const length = knowledge.pageLength(pageLength);
   const own = new Set(await readHashes(database, walkId));
   let besideShows = false;
+  // The day at the open end comes last.
   for (const days of open === 'end' ? [-1, 1] : [1, -1]) {
     const beside = addDays(second.slice(0, 10), days);
-    const hashes = (await orNull(question(context, dayOf(beside), 0, length)))?.hashes ?? [];
+    const hashes = await hashesShown(context, dayOf(beside), length);
     if (hashes.some((hash) => own.has(hash)))
       throw contradicted(
         `${evidence}, of which ${beside} shows some, too`,
@@ -138,17 +139,18 @@ export async function learnOpenEnd(
 async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boolean> {
   const length = context.knowledge.pageLength(context.pageLength);
   const least = Math.min(length, Math.max(2, length - 2));
-  const hashesOf = async (span: Span, asked: number) =>
-    (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
   let own: readonly string[] = [];
   const spans = [minuteOf(day, '00:00'), minuteOf(day, '23:59'), dayOf(day)];
   for (const [less, span] of spans.entries()) {
     // Each with a length of its own, so that no cache answers that takes them for one.
-    const shown = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
+    const shown = (await hashesShown(context, span, Math.max(least, length - less))).slice(
+      0,
+      least,
+    );
     if (shown.length === 0 || (less > 0 && own.join() !== shown.join())) return false;
     own = shown;
   }
-  const beside = [-1, 1].map((days) => hashesOf(dayOf(addDays(day, days)), length));
+  const beside = [-1, 1].map((days) => hashesShown(context, dayOf(addDays(day, days)), length));
   const others = new Set((await Promise.all(beside)).flat());
   return own.some((hash) => !others.has(hash));
 }

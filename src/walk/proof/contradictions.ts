@@ -4,9 +4,9 @@ import { addDays, dayAt } from '../../plan/days.ts';
 import { compareSums, type DayBeside, readDaysBeside } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readFirstHashes } from '../../store/evidence/evidence.ts';
 import { readProvenWalk } from '../../store/evidence/proven.ts';
-import { contradicted, orNull } from '../failures.ts';
+import { contradicted } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
-import { isRestless, question, totalsCount } from '../questions/questions.ts';
+import { hashesShown, isRestless, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible, NOT_YET, textOf } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
 import { type Against, LEAST_CAP, mostShown } from '../rules/verdict.ts';
@@ -100,8 +100,7 @@ export async function refuseOtherDays(
   if (kind !== 'day' || stored === 0) return;
   const today = dayAt(clock.now(), timeZone);
   const length = knowledge.pageLength(context.pageLength);
-  const ask = async (other: Day, asked: number) =>
-    (await orNull(question(context, dayOf(other), 0, asked, walkId)))?.hashes ?? [];
+  const ask = (other: Day, asked: number) => hashesShown(context, dayOf(other), asked, walkId);
   const beside = await readDaysBeside(database, knowledge.streamId, day, walkId);
   const isBeside = [-1, 1].some((days) => beside.some((one) => one.day === addDays(day, days)));
   const isTooNew = day >= addDays(today, -NEWEST_DAYS);

@@ -69,7 +69,10 @@ export async function compareHalves(
   throw dense(whole, span);
 }
 
-/** Learns that the source heeds the date alone of one end of a range, or of both: one half shows all of the whole, and the other one some of it. */
+/**
+ * Learns that the source heeds the date alone of one end of a range, or of both: one half shows all of the whole, and the other
+ * one some of it.
+ */
 async function learnNotHeeded(
   context: WindowContext,
   whole: EndedWalk,

@@ -1,4 +1,7 @@
-/** Records that a source writes in several forms, with lists in any order, zeros behind numbers or members that are null: found where answers are compared. */
+/**
+ * Records that a source writes in several forms, with lists in any order, zeros behind numbers or members that are null: found
+ * where answers are compared.
+ */
 import type { Page } from '../../model.ts';
 import { readFirstHashes } from '../../store/evidence/evidence.ts';
 import { compareProbe } from '../../store/evidence/probes.ts';

@@ -28,6 +28,15 @@ export async function question(
   return facts;
 }
 
+/** The first records of a span, by their hashes; none where it cannot be had. @param walkId as of {@link question}. */
+export const hashesShown = async (
+  context: AskingContext,
+  span: Span,
+  length: number,
+  walkId = 0,
+): Promise<readonly string[]> =>
+  (await orNull(question(context, span, 0, length, walkId)))?.hashes ?? [];
+
 /** Whether a span shows a record now, or the error by which it cannot be had. */
 export async function shows(context: AskingContext, span: Span, length: number) {
   const answer = await orError(question(context, span, 0, length));
