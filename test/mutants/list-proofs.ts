@@ -313,9 +313,9 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'ends of ranges that are rounded hide what stands beside midnights',
-    'src/walk/learning/dates.ts',
-    "    if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);\n",
-    '',
+    'src/walk/questions/span.ts',
+    'const mayBeRounded = isOfDay && knowledge.reach === null;',
+    'const mayBeRounded = false;',
     ['test/walk/dates.test.ts'],
   ),
   mutant(

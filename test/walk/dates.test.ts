@@ -145,6 +145,15 @@ it.each([
   },
 );
 
+it('ends of ranges that are rounded inwards hide none of a day, though nothing stood in what they hide of days before', async () => {
+  const halfPast = (day: number, hour: number) => day * DAY + hour * HOUR + 1_800;
+  const early = [halfPast(0, 15), halfPast(1, 0), halfPast(1, 15)];
+  const hidden = [halfPast(1, 23), halfPast(2, 23)];
+  const { states, missing, doubled } = await exportOf({ roundsTo: HOUR }, [...early, ...hidden]);
+  expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
+  expect(states).toEqual(DAYS.map(() => 'complete'));
+});
+
 it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {
   const noon = steadily(60).filter((at) => hourOf(at) === 12);
   const { states, learned } = await exportOf('end as date', noon);

@@ -1001,6 +1001,9 @@ describe('pages shorter than asked', () => {
           state: 'complete',
           walks: 1,
         });
+      expect(
+        await server.query(`select from daywalk.learned where fact = 'large_records'`),
+      ).toEqual([]);
     },
   );
 

@@ -25,9 +25,9 @@ type Kind = (typeof KINDS)[number];
 const dayOf = (time: string) => time.slice(0, 10);
 const isWholeDay = ({ from, to }: PageRequest) =>
   from.endsWith(' 00:00:00') && to === `${dayOf(from)} 23:59:59`;
-/** Two minutes at most on one side of a midnight, or on both. */
+/** An hour at most on one side of a midnight, and two minutes on the other. */
 const isAtMidnight = ({ from, to }: PageRequest) =>
-  Date.parse(to) - Date.parse(from) < 300_000 &&
+  Date.parse(to) - Date.parse(from) < 4_000_000 &&
   (dayOf(from) !== dayOf(to) || from.endsWith(' 00:00:00') || to.endsWith(' 23:59:59'));
 
 /** The kinds of the requests of one run; days that were complete before it are looked at. */

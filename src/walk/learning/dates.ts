@@ -32,7 +32,6 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     const [before, after] = await bothSides(context, midnight, HOURS);
     if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
     else await refuseNothingAcross(context, midnight);
-    if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;
     if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? await beforeOf(context, midnight) : 'after';
@@ -51,15 +50,9 @@ export async function learnRounding(context: WindowContext, second: string): Pro
   if (context.knowledge.reach !== null) return false;
   const sides = await bothSides(context, second, [1]);
   if (!sides.some((side) => side === 'rounded' || side === true)) return false;
-  await learnRounded(context, second);
-  return true;
-}
-
-async function learnRounded({ knowledge, database }: WindowContext, second: string): Promise<void> {
-  if (knowledge.reach !== null) return;
   const evidence = `a range across ${second} shows more than ranges that end or begin there`;
-  await knowledge.learn('reach', BEYOND_ROUNDED, evidence);
-  await askMidnightsAgain(database, knowledge.streamId);
+  await context.knowledge.learn('reach', BEYOND_ROUNDED, evidence);
+  return true;
 }
 
 /** What ranges that end behind a second hide before it, and ranges that begin there behind it. */
@@ -105,7 +98,7 @@ async function refuseNothingAcross(context: WindowContext, midnight: string): Pr
 export function refuseUnfinished(context: WindowContext, midnight: string): void {
   const { clock, timeZone, knowledge } = context;
   if (!knowledge.isHiddenByDate('after')) return;
-  const { after } = spansAround(midnight, 0, context);
+  const { after } = spansAround(midnight, context, 0);
   const closed = lastClosedDay(clock.now(), timeZone, (secondsOf(after) - 1) * 1_000);
   if (closed >= midnight.slice(0, 10)) return;
   throw unsettled(

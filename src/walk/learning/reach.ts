@@ -42,7 +42,7 @@ export async function learnShortest(context: WindowContext, { from }: Span): Pro
 }
 
 /**
- * Learns how far a request must reach: the first and the last second of a span are found that bring a record, and that one must
+ * Learns how far a request must reach: the first and the last second of a span are found that bring a record, which may be one, and that must
  * show when it is asked for a second around them, and not two seconds beside them; then a second will do. A round time is not
  * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
  */
@@ -59,7 +59,11 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   knowledge.reachTried += 1;
   try {
     if (await learnIgnoresTime(context, span)) return;
-    if (!(await isExact(context, span, 'first')) || !(await isExact(context, span, 'last'))) return;
+    const first = await exactSecond(context, span, 'first');
+    if (first === null) return;
+    const behind = { ...span, from: around(first, 1, 1).from };
+    const isOnly = first === span.to || (await question(context, behind, 0, 1)).came === 0;
+    if (!isOnly && (await exactSecond(context, span, 'last')) === null) return;
   } catch (error) {
     if (!isRangeRefused(error)) throw error;
     return learnAnswered(context, span, error);
@@ -164,19 +168,19 @@ const minuteOf = (day: Day, minute: string): Span => ({
 /** From which end of a span a second is looked for. */
 type Side = 'first' | 'last';
 
-/** Whether single seconds near one end of a span are shown exactly; not, where that cannot be told soon. */
-async function isExact(context: WindowContext, span: Span, side: Side): Promise<boolean> {
+/** The second with records nearest to one end of a span that is shown exactly; null where none is, or that cannot be told soon. */
+async function exactSecond(context: WindowContext, span: Span, side: Side): Promise<string | null> {
   let left: Span = span;
   for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
     const second = await findSecond(context, left, side);
-    if (second === null) return false;
-    const found = pastRound(second) === 0 ? null : await isExactAround(context, second);
-    if (found !== null) return found;
+    if (second === null) return null;
+    const isExact = pastRound(second) === 0 ? null : await isExactAround(context, second);
+    if (isExact !== null) return isExact ? second : null;
     const { from } = around(second, 1, 1);
     const { to } = around(second, -1, -1);
     left = side === 'first' ? { ...left, from } : { ...left, to };
   }
-  return false;
+  return null;
 }
 
 /**

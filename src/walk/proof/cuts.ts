@@ -24,6 +24,7 @@ import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
+import { shows } from '../questions/questions.ts';
 import { firstPageOf, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
 import { settleSpan } from './settle.ts';
@@ -54,8 +55,8 @@ export async function askCut(
   const { database } = context;
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const learned = await reachFor(context, second, since);
-    const spans = spansAround(second, learned, context);
+    await learnReachAt(context, second, since);
+    const spans = spansAround(second, context);
     const across = await settleSpan(context, 'across', spans.across, since);
     if (across.stored === 0) return { across, before: null, after: null };
     const before = await settleSpan(context, 'before', spans.before, across.walkId);
@@ -76,17 +77,17 @@ export async function askCut(
   throw unsettled(`what lies across ${second} is different each time`);
 }
 
-/** As far as is known; learned where something lies across a cut that was asked for with the longest. */
-async function reachFor(context: WindowContext, second: string, after: number): Promise<number> {
+/** Learns how far requests must reach, where something lies across a cut that was asked for with the longest; as near to it as may be. */
+async function learnReachAt(context: WindowContext, second: string, after: number): Promise<void> {
   const { knowledge } = context;
   if (knowledge.reach === null) {
-    const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
+    const span = spansAround(second, context).across;
     const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
-    if (across?.stored !== 0) await learnReach(context, span);
+    const near = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
+    if (across?.stored !== 0)
+      await learnReach(context, (await shows(context, near, 2)) === true ? near : span);
   }
-  if (knowledge.reach === 'day')
-    throw new WalkError('capped', 'the source ignores the time of day: nothing is cut');
-  return knowledge.reachSeconds;
+  if (knowledge.reach === 'day') throw new WalkError('capped', NOTHING_IS_CUT);
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */
@@ -193,7 +194,7 @@ async function proved(
   const others = [across, before, after].flatMap((walk) => walk?.unites ?? []);
   const walks = { across: across.walkId, ...sides, ...(others.length > 0 && { unites: others }) };
   const end = await publish(context, { records: more, removed: less, why, ...walks });
-  const least = spansAround(context.window.from, 0, context).across;
+  const least = spansAround(context.window.from, context, 0).across;
   // It was learned meanwhile that dates hide what is farther away.
   if (across.from > least.from || across.to < least.to)
     await askMidnightsAgain(context.database, context.knowledge.streamId);

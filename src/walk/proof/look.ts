@@ -138,7 +138,7 @@ async function lookAtTotals(context: WindowContext): Promise<string | null> {
 /** What lies across the cut, page by page. */
 async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
   const { database, knowledge, window } = context;
-  const span = spansAround(window.from, knowledge.reachSeconds, context).across;
+  const span = spansAround(window.from, context).across;
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   if (walk.united) {
     const difference = await lookAtUnion(context, walk, otherLength(context));

@@ -48,8 +48,11 @@ export const BEYOND_DATES = 15 * 3_600;
 
 export const DAY_SECONDS = 86_400;
 
-/** Ends of ranges are rounded to an hour at most; so many seconds requests reach where they are. */
-export const BEYOND_ROUNDED = 7_200;
+/** Seconds: to an hour, at most, are the ends of ranges rounded. */
+const MOST_ROUNDED = 3_600;
+
+/** So many seconds requests reach where ends are rounded. */
+export const BEYOND_ROUNDED = 2 * MOST_ROUNDED;
 
 /** So many days from now is a day that is not yet, whatever the clocks say. */
 export const NOT_YET = 7;
@@ -81,10 +84,15 @@ export const isDivisible = (context: WindowContext): boolean =>
   splitSpan(context, context.window, 2)?.by === 'time';
 
 /**
- * The span across a cut, and those of its sides, which reach as far as is asked for; beside a midnight beyond what dates hide.
+ * The span across a cut, and those of its sides, which reach as far as is known to be needed; beside a midnight beyond what dates
+ * hide, and, as long as it is not known, beyond what an end of a day hides that is rounded inwards.
  * @param second the last one before it.
  */
-export function spansAround(second: string, reach: number, context: WindowContext) {
+export function spansAround(
+  second: string,
+  context: WindowContext,
+  reach = context.knowledge.reachSeconds,
+) {
   const { timeZone, knowledge, window } = context;
   const isMidnight = second.endsWith(' 23:59:59');
   const seconds = reachAt(second, reach, timeZone);
@@ -92,7 +100,9 @@ export function spansAround(second: string, reach: number, context: WindowContex
   // Before the first day of all stands what is none of it.
   const isOfDay = isMidnight && second.startsWith(window.day);
   const near = isMidnight && !isOfDay && reach === BEYOND_ROUNDED ? 1 : seconds;
-  const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
+  const mayBeRounded = isOfDay && knowledge.reach === null;
+  const hidden = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
+  const before = mayBeRounded ? Math.max(hidden, MOST_ROUNDED) : hidden;
   const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
     across: around(second, -before, 1 + after),
