@@ -313,9 +313,9 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'ends of ranges that are rounded hide what stands beside midnights',
-    'src/walk/questions/span.ts',
-    'const mayBeRounded = isOfDay && knowledge.reach === null;',
-    'const mayBeRounded = false;',
+    'src/walk/proof/cuts.ts',
+    'knowledge.reach === null && second === `${window.day} 23:59:59`',
+    'knowledge.reach === null && second === ""',
     ['test/walk/dates.test.ts'],
   ),
   mutant(

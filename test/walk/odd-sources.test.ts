@@ -587,7 +587,7 @@ describe('pages that are counted by number, and the last one for all that is beh
     await runOnce(exporting);
     const result = (await readResults(server, exporting.stream)).get(day);
     expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
-    expect(source.asked.length).toBeLessThan(60);
+    expect(source.asked.length).toBeLessThan(70);
   });
 });
 

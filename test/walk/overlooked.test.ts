@@ -775,7 +775,7 @@ describe('a side of a cut that shows what its window lacks', () => {
       {
         at,
         arrange: (shown, _, request) =>
-          secondsOf(request) > 3_600 ? shown.filter((record) => record !== LATE) : shown,
+          secondsOf(request) > 7_200 ? shown.filter((record) => record !== LATE) : shown,
       },
     );
     const stream = newStream();

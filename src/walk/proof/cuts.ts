@@ -17,15 +17,14 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
-import { isRangeRefused, orNull, unsettled } from '../failures.ts';
+import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
 import { isLongerShown } from '../learning/caps.ts';
-import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
+import { learnHiddenByDate, learnRounding, refuseUnfinished } from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { shows } from '../questions/questions.ts';
-import { firstPageOf, spansAround } from '../questions/span.ts';
+import { firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
 import { settleSpan } from './settle.ts';
 
@@ -55,7 +54,8 @@ export async function askCut(
   const { database } = context;
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    await learnReachAt(context, second, since);
+    const nothing = await learnReachAt(context, second, since);
+    if (nothing !== null) return { across: nothing, before: null, after: null };
     const spans = spansAround(second, context);
     const across = await settleSpan(context, 'across', spans.across, since);
     if (across.stored === 0) return { across, before: null, after: null };
@@ -77,17 +77,33 @@ export async function askCut(
   throw unsettled(`what lies across ${second} is different each time`);
 }
 
-/** Learns how far requests must reach, where something lies across a cut that was asked for with the longest; as near to it as may be. */
-async function learnReachAt(context: WindowContext, second: string, after: number): Promise<void> {
-  const { knowledge } = context;
+/**
+ * Learns how far requests must reach, where something lies across a cut that was asked for with the longest; before the midnight that
+ * ends the window, an hour.
+ * @returns a walk of more than the cut, in which nothing lies.
+ */
+async function learnReachAt(
+  context: WindowContext,
+  second: string,
+  after: number,
+): Promise<EndedWalk | null> {
+  const { knowledge, window } = context;
+  if (knowledge.reach === null && second === `${window.day} 23:59:59`) {
+    const { across } = spansAround(second, context);
+    const hour = around(second, -MOST_ROUNDED, 0).from;
+    const span = { ...across, from: hour < across.from ? hour : across.from };
+    const asked = settleSpan(context, 'across', span, after);
+    const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
+    if (walk?.stored === 0) return walk;
+    await learnRounding(context, second);
+  }
   if (knowledge.reach === null) {
-    const span = spansAround(second, context).across;
-    const across = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
-    const near = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
-    if (across?.stored !== 0)
-      await learnReach(context, (await shows(context, near, 2)) === true ? near : span);
+    const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
+    const walk = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
+    if (walk?.stored !== 0) await learnReach(context, span);
   }
   if (knowledge.reach === 'day') throw new WalkError('capped', NOTHING_IS_CUT);
+  return null;
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */

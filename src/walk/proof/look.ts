@@ -139,7 +139,7 @@ async function lookAtTotals(context: WindowContext): Promise<string | null> {
 async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
   const { database, knowledge, window } = context;
   const span = spansAround(window.from, context).across;
-  if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
+  if (walk.from > span.from || walk.to < span.to) return LEARNED_SINCE;
   if (walk.united) {
     const difference = await lookAtUnion(context, walk, otherLength(context));
     const behind = difference ?? (await askForLook(context, walk, walk.records, 1));

@@ -49,7 +49,7 @@ export const BEYOND_DATES = 15 * 3_600;
 export const DAY_SECONDS = 86_400;
 
 /** Seconds: to an hour, at most, are the ends of ranges rounded. */
-const MOST_ROUNDED = 3_600;
+export const MOST_ROUNDED = 3_600;
 
 /** So many seconds requests reach where ends are rounded. */
 export const BEYOND_ROUNDED = 2 * MOST_ROUNDED;
@@ -84,8 +84,7 @@ export const isDivisible = (context: WindowContext): boolean =>
   splitSpan(context, context.window, 2)?.by === 'time';
 
 /**
- * The span across a cut, and those of its sides, which reach as far as is known to be needed; beside a midnight beyond what dates
- * hide, and, as long as it is not known, beyond what an end of a day hides that is rounded inwards.
+ * The span across a cut, and those of its sides, which reach as far as is known to be needed; beside a midnight beyond what dates hide.
  * @param second the last one before it.
  */
 export function spansAround(
@@ -100,9 +99,7 @@ export function spansAround(
   // Before the first day of all stands what is none of it.
   const isOfDay = isMidnight && second.startsWith(window.day);
   const near = isMidnight && !isOfDay && reach === BEYOND_ROUNDED ? 1 : seconds;
-  const mayBeRounded = isOfDay && knowledge.reach === null;
-  const hidden = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
-  const before = mayBeRounded ? Math.max(hidden, MOST_ROUNDED) : hidden;
+  const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
   const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
     across: around(second, -before, 1 + after),
