@@ -314,9 +314,16 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'ends of ranges that are rounded hide what stands beside midnights',
     'src/walk/proof/cuts.ts',
-    'knowledge.reach === null && second === `${window.day} 23:59:59`',
-    'knowledge.reach === null && second === ""',
+    'isEnd && from < across.from',
+    'isEnd && from > across.from',
     ['test/walk/dates.test.ts'],
+  ),
+  mutant(
+    'what differs from one offset to another is part of the record',
+    'src/walk/learning/paging.ts',
+    '    learnFromOffsets(context, first, [zero.list, one.list])\n',
+    '    learnWhatRuns(context, first)\n',
+    ['test/walk/odd-sources.test.ts'],
   ),
   mutant(
     'ends of ranges that are rounded make halves lack what the whole shows',

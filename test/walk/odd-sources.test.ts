@@ -694,6 +694,21 @@ describe('records that tell how long ago they were', () => {
   });
 });
 
+describe('row numbers that begin anew on each page', () => {
+  it.each(['none', 'exact'] as const)('are no part of the records, totals %s', async (totals) => {
+    const wrap: Wrap = (list, total) => {
+      const rows = list.map((record, n) => record.replace('{', `{"row": ${n + 1}, `));
+      return `{"total":${total},"data":[${rows.join(',')}]}`;
+    };
+    const source = new ImaginedSource({ [day]: records(1, 40) }, { totals, wrap });
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 9 };
+    await runOnce(exporting);
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result).toMatchObject({ state: 'complete', published: { length: 40 } });
+    expect(source.asked.length).toBeLessThan(100);
+  });
+});
+
 describe('row numbers that are learned after the first day', () => {
   it('do not part that day from its cut, where both days show a record', async () => {
     const [before = '', after = ''] = closedDays(2);

@@ -88,11 +88,11 @@ async function learnReachAt(
   after: number,
 ): Promise<EndedWalk | null> {
   const { knowledge, window } = context;
-  if (knowledge.reach === null && second === `${window.day} 23:59:59`) {
-    const { across } = spansAround(second, context);
-    const hour = around(second, -MOST_ROUNDED, 0).from;
-    const span = { ...across, from: hour < across.from ? hour : across.from };
-    const asked = settleSpan(context, 'across', span, after);
+  const { across } = spansAround(second, context);
+  const { from } = around(second, -MOST_ROUNDED, 0);
+  const isEnd = second === `${window.day} 23:59:59`;
+  if (knowledge.reach === null && isEnd && from < across.from) {
+    const asked = settleSpan(context, 'across', { ...across, from }, after);
     const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
     if (walk?.stored === 0) return walk;
     await learnRounding(context, second);

@@ -14,8 +14,6 @@ import { splitUp } from './splitting.ts';
 const MOST_WALKS = 30;
 /** A page that is cut short is so each time. */
 const LOOKED_BEHIND = 2;
-/** Walks of which each brought more than the one before: neither more of them nor smaller windows would settle it. */
-const GROWTHS = 6;
 const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
@@ -71,7 +69,6 @@ export async function proveByUnion(
     if (capped && mayBeSplit)
       return split(`the union of ${ids.length} walks is as large as any answer`);
   }
-  refuseGrowing(passes);
   if (passes.length >= MOST_WALKS || wholes.length >= MOST_WALKS * 2) {
     if (mayBeSplit) return split(`${ids.length} walks do not settle`);
     throw unsettled(
@@ -80,16 +77,6 @@ export async function proveByUnion(
     );
   }
   return 'again';
-}
-
-/** @throws {WalkError} `unsettled` where each of many walks brought more than the one before. */
-function refuseGrowing(walks: Walks): void {
-  if (walks.length < GROWTHS) return;
-  const sizes = walks.map(({ stored }) => stored);
-  if (!sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0))) return;
-  throw unsettled(
-    `the list grows while it is walked: from ${sizes[0]} to ${sizes.at(-1)} records in ${sizes.length} walks`,
-  );
 }
 
 /** One more page, of another length than the one before. @returns null: look again. @throws {WalkError} as {@link walkOnce}. */
