@@ -1,21 +1,20 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
-import type { ProcessLogger } from '../log.ts';
+import type { Logger, ProcessLogger } from '../log.ts';
 import { type Notifier, openNotifier } from '../notify/notifier.ts';
 import { defined } from '../settings/defined.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import type { Budget } from '../source/slots.ts';
-import type { Source, SourceWatch } from '../source/source.ts';
+import type { Away, Source, SourceWatch } from '../source/source.ts';
 import type { StatusServer } from '../status-page/status-server.ts';
 import type { Database } from '../store/database.ts';
 import { takeSlots } from '../store/rates.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
 import { notBegun } from './chosen-days.ts';
-import { tellAway, tellLimits } from './limit-news.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
@@ -68,7 +67,6 @@ export function withExport<T>(
     for (const line of notBegun(settings)) log.warn(line);
     let database: Database | null = null;
     const source = await openApi(settings, {
-      onLimits: tellLimits(log),
       onAway: tellAway(log),
       ...defined({ budget: budgetOf(asked, () => database), watch: daemon?.watch }),
     });
@@ -111,6 +109,17 @@ function budgetOf(
     },
   };
 }
+
+/** Tells that the API is away, and how long it is tried. */
+export const tellAway =
+  (log: Logger) =>
+  ({ awayMs, until }: Away): void => {
+    const time = new Date(until).toISOString();
+    log.warn(
+      { awayMs: Math.round(awayMs), until: time },
+      `the API has been away for ${Math.round(awayMs / 1000)} s; trying until ${time.slice(11, 19)} UTC`,
+    );
+  };
 
 /** Opens the database, again and again while it is away; that is told once an hour, as far as it was not heard yet. */
 async function untilReached<T>(

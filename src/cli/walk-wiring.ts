@@ -24,7 +24,7 @@ import { closing, windowsAtATime } from './wiring.ts';
  */
 export async function openApi(
   settings: ApiSettings,
-  given: Pick<SourceOptions, 'budget' | 'onLimits' | 'onAway' | 'watch'> = {},
+  given: Pick<SourceOptions, 'budget' | 'onAway' | 'watch'> = {},
 ): Promise<Source> {
   keepHeapSmall();
   const { apiKeyFile: keyFile, apiCaFile, apiClientCertFile, apiClientKeyFile } = settings;

@@ -7,7 +7,7 @@ import { type Address, parseBase } from './address.ts';
 import { BodyMemory } from './body-memory.ts';
 import { type Credentials, openCredentials } from './credentials.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher.ts';
-import { Limiter, type LimiterState } from './limiter.ts';
+import { Limiter } from './limiter.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Budget } from './slots.ts';
 
@@ -61,8 +61,6 @@ export interface SourceOptions {
   readonly retryAfterLimitMs: number;
   readonly retryBaseMs?: number;
   readonly retryCapMs?: number;
-  /** Told when the limiter's state may have changed. */
-  readonly onLimits?: (state: LimiterState) => void;
   /** Told each 15 s or so as long as the API is away. */
   readonly onAway?: (away: Away) => void;
   readonly watch?: SourceWatch;
@@ -90,7 +88,7 @@ export interface Api {
 export function apiOf(options: SourceOptions): Api {
   const { tls = {}, proxy = {}, clock, connections, connectTimeoutMs, budget } = options;
   const { retryBaseMs = RETRY_BASE_MS, retryCapMs = RETRY_CAP_MS } = options;
-  const { redactor = openRedactor(), retryTimeMs, retryAfterLimitMs, onLimits } = options;
+  const { redactor = openRedactor(), retryTimeMs, retryAfterLimitMs } = options;
   const address = parseBase(options.baseUrl, options.allowHttp);
   const connect = (count: number): Dispatcher =>
     openDispatcher({ address, tls, proxy, connections: count, connectTimeoutMs });
@@ -105,7 +103,6 @@ export function apiOf(options: SourceOptions): Api {
       pauseMs: retryBaseMs,
       longestPauseMs: retryCapMs,
       budget,
-      onChange: onLimits,
     }),
     memory: new BodyMemory(),
     dispatcher: connect(connections),

@@ -51,8 +51,6 @@ export interface LimiterOptions extends Omit<PacingOptions, 'spare'> {
   readonly most: number;
   /** Where the setting `rate` is kept; absent: it is not set. */
   readonly budget?: Budget | undefined;
-  /** Told after anything that may be worth telling. */
-  readonly onChange?: ((state: LimiterState) => void) | undefined;
 }
 
 interface Waiter {
@@ -199,7 +197,6 @@ export class Limiter {
       case 'lost':
         return;
     }
-    this.#options.onChange?.(this.state);
   }
 
   #sleepUntil(at: number): void {
