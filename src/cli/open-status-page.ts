@@ -1,12 +1,12 @@
 /** The status page of the worker: opened as the settings say. */
 import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
-import { expectationOf } from '../settings/settings.ts';
+import type { Logger } from '../log.ts';
+import { expectationOf, type Settings } from '../settings/settings.ts';
 import type { Activity } from '../status-page/activity.ts';
 import type { Metrics } from '../status-page/metrics.ts';
 import { StatusServer } from '../status-page/status-server.ts';
 import { version } from './package-version.ts';
-import type { SessionStart } from './pass.ts';
 import { redactor } from './process-redactor.ts';
 
 /**
@@ -17,7 +17,8 @@ import { redactor } from './process-redactor.ts';
  * @throws SettingsError
  */
 export async function openStatusPage(
-  { settings, log, limits }: SessionStart,
+  settings: Settings,
+  log: Logger,
   watchers: { readonly activity: Activity; readonly metrics: Metrics },
 ): Promise<StatusServer | null> {
   const { statusListen: address } = settings;
@@ -30,7 +31,6 @@ export async function openStatusPage(
       streams: settings.streams.map(({ name }) => name),
       expectation: expectationOf(settings),
       version: version(),
-      limits,
       clock: systemClock,
       log,
       strike: redactor.redact,

@@ -1,19 +1,15 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
-import type { Logger, ProcessLogger } from '../log.ts';
+import type { ProcessLogger } from '../log.ts';
 import { type Notifier, openNotifier } from '../notify/notifier.ts';
-import { defined } from '../settings/defined.ts';
 import { readEnvironment } from '../settings/environment.ts';
-import type { ApiSettings, Settings } from '../settings/settings.ts';
-import type { LimiterState } from '../source/limiter.ts';
-import type { Budget } from '../source/slots.ts';
-import type { Away, Source, SourceWatch } from '../source/source.ts';
+import type { ApiSettings } from '../settings/settings.ts';
+import type { SourceWatch } from '../source/source.ts';
 import type { StatusServer } from '../status-page/status-server.ts';
 import type { Database } from '../store/database.ts';
-import { takeSlots } from '../store/rates.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
-import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
+import type { RunEvent, RunReport } from '../walk/run.ts';
 import { notBegun } from './chosen-days.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
@@ -21,38 +17,29 @@ import { stderrLines } from './terminal/live-lines.ts';
 import { print, printEvent, printJson } from './terminal/output.ts';
 import { Progress } from './terminal/progress.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
-import { exportParts, openApi } from './walk-wiring.ts';
-import { type Asked, type Later, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
+import { openWalking, type Walking } from './walk-wiring.ts';
+import { type Asked, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
 
 /** Between tries to reach a database whose patience is over. */
 const TRY_AGAIN_MS = 5_000;
 const TELL_AGAIN_MS = 3_600_000;
 
-/** What a verb that exports has before its database answers. */
-export interface SessionStart extends Asked<ApiSettings> {
-  /** What the limiter of the source does now. */
-  readonly limits: () => LimiterState;
-  readonly log: ProcessLogger;
-  readonly later: Later;
-}
-
 /** What a verb that exports works with. */
-export interface ExportSession extends SessionStart {
+export interface ExportSession extends Asked<ApiSettings>, Walking {
+  readonly log: ProcessLogger;
   readonly database: Database;
-  readonly source: Source;
-  readonly parts: ExportParts;
   readonly notifier: Notifier;
 }
 
 /** What a daemon has and a single run has not. */
 interface Daemon {
   /** Opens the page that people look at while it waits for its database, and later; null: there is none. */
-  readonly openPage: (start: SessionStart) => Promise<StatusServer | null>;
+  readonly openPage: (log: ProcessLogger) => Promise<StatusServer | null>;
   readonly watch: SourceWatch;
 }
 
 /**
- * Opens log, source and database, calls `work`, and closes them whatever happens.
+ * Opens log, database and source, calls `work`, and closes them whatever happens.
  * A daemon waits for a database that is away when it starts, as it does later.
  * @param makes what may be made where it is not there.
  */
@@ -63,63 +50,25 @@ export function withExport<T>(
   daemon?: Daemon,
 ): Promise<T> {
   const { settings, signal } = asked;
-  return withLog(quieter(asked), async (log, later) => {
+  return withLog(settings, async (log, later) => {
     for (const line of notBegun(settings)) log.warn(line);
-    let database: Database | null = null;
-    const source = await openApi(settings, {
-      onAway: tellAway(log),
-      ...defined({ budget: budgetOf(asked, () => database), watch: daemon?.watch }),
-    });
-    later(source);
     const notifier = openNotifier(settings, systemClock, log, redactor.redact);
     later(notifier);
-    const start = { ...asked, log, later, limits: () => source.limits() };
-    const page = (await daemon?.openPage(start)) ?? null;
+    const page = (await daemon?.openPage(log)) ?? null;
     if (page !== null) later(page);
     const onAway = (error: Error) => page?.waiting(error.message);
     const open = () => openDatabase(settings, log, signal, { makes, onAway });
     const telling = () => notifyingFailure(notifier, signal, open);
-    const reaching = daemon ? () => untilReached(telling, open, log, signal) : telling;
-    // Who makes nothing exports nothing, so that how it fares says nothing of the export.
-    const tells = makes !== 'nothing';
-    const opened = await (tells ? reaching : open)();
+    const opened = await (daemon ? untilReached(telling, open, log, signal) : telling());
     later(opened);
-    if (daemon !== undefined) tellUrl(opened, log);
-    database = opened.database;
-    if (tells) await notifier.attach(database);
+    if (daemon) tellUrl(opened, log);
+    const { database } = opened;
+    await notifier.attach(database);
     page?.attach(opened.url);
-    const parts = exportParts(database, source, log, settings);
-    return work({ ...start, database, source, parts, notifier });
+    const walking = await openWalking(asked, { database, log, later }, daemon?.watch);
+    return work({ ...asked, ...walking, log, database, notifier });
   });
 }
-
-/** The setting `rate` as a budget that all workers share, one for each API, for a source that is opened before the database is. */
-function budgetOf(
-  { settings: { rate, apiUrl }, signal }: Asked<ApiSettings>,
-  database: () => Database | null,
-): Budget | undefined {
-  if (rate === undefined) return undefined;
-  const { origin } = new URL(apiUrl);
-  return {
-    rate,
-    take(count) {
-      const opened = database();
-      if (opened === null) throw new Error('a request before the database was opened');
-      return takeSlots(opened, origin, rate, count, signal);
-    },
-  };
-}
-
-/** Tells that the API is away, and how long it is tried. */
-export const tellAway =
-  (log: Logger) =>
-  ({ awayMs, until }: Away): void => {
-    const time = new Date(until).toISOString();
-    log.warn(
-      { awayMs: Math.round(awayMs), until: time },
-      `the API has been away for ${Math.round(awayMs / 1000)} s; trying until ${time.slice(11, 19)} UTC`,
-    );
-  };
 
 /** Opens the database, again and again while it is away; that is told once an hour, as far as it was not heard yet. */
 async function untilReached<T>(
@@ -150,12 +99,6 @@ export async function forgetRefusal(
     await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
 }
 
-/** The settings; with `--quiet` only warnings and errors are logged. */
-function quieter({ settings, options }: Asked): Settings {
-  const isQuiet = settings.logLevel === 'error' || settings.logLevel === 'fatal';
-  return options.quiet !== true || isQuiet ? settings : { ...settings, logLevel: 'warn' };
-}
-
 /**
  * Watches a run and prints what it did: for people or, with `--json`, as one document; with `--json-events` as the last of
  * its events; with `--quiet` only when it was not done.
@@ -166,7 +109,7 @@ export async function watched(
 ): Promise<number> {
   const { quiet, json, jsonEvents: events } = session.options;
   const live = quiet !== true && isWatched() ? stderrLines : undefined;
-  const audience = { live, events: events === true, requests: session.limits };
+  const audience = { live, events: events === true, requests: session.source.limits };
   const progress = new Progress(systemClock, session.log, audience);
   // Before anybody writes that the program is stopping.
   session.signal.addEventListener('abort', () => stderrLines.end(), { once: true });
@@ -184,7 +127,7 @@ export async function watched(
     throw error;
   }
   await forgetRefusal(session, report);
-  const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.limits() };
+  const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.source.limits() };
   const code = exitCodeOfRun(report);
   if (events === true) printEvent('report', { exitCode: code, report: document });
   else if (json === true) printJson(document);

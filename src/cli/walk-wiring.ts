@@ -6,8 +6,15 @@ import { sealing } from '../ledger/seal.ts';
 import type { Logger, ProcessLogger } from '../log.ts';
 import { defined } from '../settings/defined.ts';
 import { type ApiSettings, proxyOf, type Settings } from '../settings/settings.ts';
-import { openSource, type Source, type SourceOptions } from '../source/source.ts';
+import {
+  type Away,
+  openSource,
+  type Source,
+  type SourceOptions,
+  type SourceWatch,
+} from '../source/source.ts';
 import type { Database } from '../store/database.ts';
+import { takeSlots } from '../store/rates.ts';
 import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
 import type { InTier } from '../tier/move.ts';
@@ -16,12 +23,9 @@ import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { claimedByTables } from './claimed-streams.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './process-redactor.ts';
-import { closing, windowsAtATime } from './wiring.ts';
+import { type Asked, closing, type Store, windowsAtATime } from './wiring.ts';
 
-/**
- * The API as a source of pages.
- * @param given.budget where the setting `rate` is kept, which all workers share.
- */
+/** The API as a source of pages. */
 export async function openApi(
   settings: ApiSettings,
   given: Pick<SourceOptions, 'budget' | 'onAway' | 'watch'> = {},
@@ -53,6 +57,28 @@ export async function openApi(
   });
 }
 
+/** The API, and what the export needs of it and of the other parts. */
+export type Walking = Awaited<ReturnType<typeof openWalking>>;
+
+/** Opens the API for who walks: asked no more often than the setting `rate` lets all workers together, and told when it is away. */
+export async function openWalking(
+  { settings, signal }: Asked<ApiSettings>,
+  { database, log, later }: Pick<Store, 'database' | 'log' | 'later'>,
+  watch?: SourceWatch,
+) {
+  const { rate, apiUrl } = settings;
+  const { origin } = new URL(apiUrl);
+  const source = await openApi(settings, {
+    onAway: tellAway(log),
+    ...(watch && { watch }),
+    ...(rate !== undefined && {
+      budget: { rate, take: (count) => takeSlots(database, origin, rate, count, signal) },
+    }),
+  });
+  later(source);
+  return { source, parts: exportParts(database, source, log, settings) };
+}
+
 /** What the export needs of the other parts. */
 export function exportParts(
   database: Database,
@@ -76,6 +102,17 @@ export function exportParts(
     ],
   };
 }
+
+/** Tells that the API is away, and how long it is tried. */
+export const tellAway =
+  (log: Logger) =>
+  ({ awayMs, until }: Away): void => {
+    const time = new Date(until).toISOString();
+    log.warn(
+      { awayMs: Math.round(awayMs), until: time },
+      `the API has been away for ${Math.round(awayMs / 1000)} s; trying until ${time.slice(11, 19)} UTC`,
+    );
+  };
 
 /** The tier as something that follows a run; what it needs is loaded when the walking is done. It moves the days that are as old as `tier.after` says, but for streams whose days a record table is to have first. */
 export const tiering = (settings: Settings, database: Database, log: Logger): Follower => ({

@@ -31,8 +31,10 @@ export interface Asked<S extends Settings = Settings> extends Invocation {
 export function askedOf(invocation: Invocation, needs: readonly Need[] = ['database']): Asked {
   const { options: flags } = invocation;
   const places = { flags, environment: readEnvironment(), cwd: process.cwd() };
-  const settings = loadSettings({ ...places, require: needs });
-  redactor.add(...secretsOf(settings));
+  const loaded = loadSettings({ ...places, require: needs });
+  redactor.add(...secretsOf(loaded));
+  const isQuiet = flags.quiet === true && loaded.logLevel !== 'error';
+  const settings: Settings = isQuiet ? { ...loaded, logLevel: 'warn' } : loaded;
   const streams = chosen(settings.streams, flags.stream);
   return { ...invocation, settings, streams, names: streams.map(({ name }) => name) };
 }
@@ -45,7 +47,7 @@ export const askedOfApi = (invocation: Invocation): Asked<ApiSettings> =>
 export function openLog(settings: Settings): Promise<ProcessLogger> {
   const isTerminal = process.stderr.isTTY === true;
   return createLogger({
-    level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
+    level: settings.logLevel,
     format: settings.logFormat,
     redact: redactor.redact,
     isTerminal,

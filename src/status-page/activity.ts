@@ -1,4 +1,5 @@
 /** What this worker does just now: the pass that runs, how the last one ended, and when the next one begins. */
+import type { LimiterState } from '../source/limiter.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
 import type { NotInStep } from '../walk/followers.ts';
 
@@ -13,34 +14,28 @@ export interface Pass {
   readonly leftMs: number | null;
 }
 
-/** Watches the passes of this process; what only changes as a whole is set from outside. */
-export class Activity {
+/** What the worker notes, and the pages show. */
+export interface Activity {
   /** Milliseconds since the epoch; null: not known while a pass runs. */
-  nextTick: number | null = null;
+  nextTick: number | null;
+  /** Where the pass stands; null: none runs. */
+  pass: (() => Pass) | null;
   /** How the last pass ended, in words; null: it came to its end, or there was none. */
-  endedEarly: string | null = null;
+  endedEarly: string | null;
   /** The key is refused, so nothing is asked; null: it may be sent. */
-  refused: RefusedKey | null = null;
+  refused: RefusedKey | null;
   /** What follows the data and failed in the last pass that came to its end. */
-  notInStep: readonly NotInStep[] = [];
-  #pass: (() => Pass) | null = null;
-
-  get pass(): Pass | null {
-    return this.#pass?.() ?? null;
-  }
-
-  /** A pass begins. @param pass says where it stands, until it ends. */
-  begin(pass: () => Pass): void {
-    this.nextTick = null;
-    this.#pass = pass;
-  }
-
-  /** The pass has ended. @param why what ended it early; null: it came to its end. */
-  end(why: string | null): void {
-    this.#pass = null;
-    this.endedEarly = why;
-  }
+  notInStep: readonly NotInStep[];
+  /** What the limiter of the requests does; null: nothing is asked before there is a database. */
+  limits: (() => LimiterState) | null;
 }
 
-/** What people are shown of it. */
-export type Doing = Omit<Activity, 'begin' | 'end'>;
+/** Of a worker that has just begun. */
+export const noActivity = (): Activity => ({
+  nextTick: null,
+  pass: null,
+  endedEarly: null,
+  refused: null,
+  notInStep: [],
+  limits: null,
+});

@@ -2,8 +2,7 @@
 import { Gauge, Registry } from 'prom-client';
 import { sumOf } from '../days/covered-days.ts';
 import { closesAt } from '../plan/days.ts';
-import type { LimiterState } from '../source/limiter.ts';
-import type { Doing } from './activity.ts';
+import type { Activity } from './activity.ts';
 import type { Standing } from './facts.ts';
 
 /** All that the gauges show. */
@@ -13,9 +12,7 @@ export interface StateNow {
   readonly timeZone: string;
   /** Null: the database is away. */
   readonly standing: Standing | null;
-  readonly doing: Doing;
-  /** Null: there is no source. */
-  readonly limits: LimiterState | null;
+  readonly doing: Readonly<Activity>;
 }
 
 /** All gauges, and what they tell of. */
@@ -51,10 +48,11 @@ const HELP = {
 type Name = keyof typeof HELP;
 
 /** The gauges as things stand, made anew each time; those that need the database have no value while it is away. */
-export function stateGauges({ version, timeZone, standing, doing, limits }: StateNow): Registry {
+export function stateGauges({ version, timeZone, standing, doing }: StateNow): Registry {
   const registry = new Registry();
   const build = { version, node: process.version };
   gaugeIn(registry, 'build_info', Object.keys(build)).set(build, 1);
+  const limits = doing.limits?.();
   const ended = standing?.runs.find(({ finishedAt }) => finishedAt !== null)?.finishedAt;
   setPlain(registry, {
     database_up: Number(standing !== null),

@@ -13,7 +13,6 @@ import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import { dayOf } from '../settings/values/time.ts';
-import type { LimiterState } from '../source/limiter.ts';
 import { Database } from '../store/database.ts';
 import type { Activity } from './activity.ts';
 import { isOurHost } from './allowed-hosts.ts';
@@ -38,7 +37,6 @@ export interface StatusServerParts {
   readonly version: string;
   readonly activity: Activity;
   readonly metrics: Metrics;
-  readonly limits: () => LimiterState;
   readonly clock: Clock;
   readonly log: Logger;
   /** Strikes secrets out of foreign text. */
@@ -229,10 +227,10 @@ export class StatusServer {
   }
 
   async #metrics(): Promise<Answer> {
-    const { metrics, version, expectation, activity, limits } = this.#parts;
+    const { metrics, version, expectation, activity } = this.#parts;
     const standing = await this.#facts.standing().catch(() => null);
     const { timeZone } = expectation;
-    const state = { version, timeZone, standing, doing: activity, limits: limits() };
+    const state = { version, timeZone, standing, doing: activity };
     return { status: 200, ...(await metrics.read(state)) };
   }
 }

@@ -1,7 +1,7 @@
 /** What is told of requests that wait, and of an API that is away. */
 import { expect, test } from 'vitest';
-import { tellAway } from '../../src/cli/pass.ts';
 import { isHeldBack, requestsLine } from '../../src/cli/terminal/progress-text.ts';
+import { tellAway } from '../../src/cli/walk-wiring.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { LimiterState } from '../../src/source/limiter.ts';
 import { IDLE } from '../support/idle-limiter.ts';

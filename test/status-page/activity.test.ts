@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 import type { WindowKind } from '../../src/model.ts';
-import { Activity } from '../../src/status-page/activity.ts';
+import { noActivity } from '../../src/status-page/activity.ts';
 import { now } from '../../src/status-page/pages/now.ts';
 
 const window = (windowId: number, kind: WindowKind) => ({
@@ -17,8 +17,7 @@ const proof = { kind: 'probe', rule: 'C4', records: 1, why: '' } as const;
 
 test('cuts between days are no windows of the pass: they are not planned as such either', () => {
   const run = new RunProgress(0);
-  const activity = new Activity();
-  activity.begin(() => run.state(1_000));
+  const activity = { ...noActivity(), pass: () => run.state(1_000) };
   const line = () => now({ running: [] }, activity).text;
   run.add({ kind: 'planned', windows: 2 }, 0);
   run.add({ kind: 'complete', window: window(1, 'day'), proof }, 1);
@@ -28,6 +27,5 @@ test('cuts between days are no windows of the pass: they are not planned as such
   run.add({ kind: 'complete', window: window(4, 'day'), proof }, 1);
   run.add({ kind: 'claimed', window: window(5, 'cut') }, 1);
   expect(line()).toContain('2 of 2 windows of this pass, 0 records</p>');
-  activity.end(null);
-  expect(line()).toBe('');
+  expect(now({ running: [] }, noActivity()).text).toBe('');
 });

@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { noActivity } from '../../src/status-page/activity.ts';
 import { Metrics } from '../../src/status-page/metrics.ts';
 import type { StateNow } from '../../src/status-page/state-gauges.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -20,14 +21,7 @@ const nowhere: StateNow = {
   version: '1',
   timeZone: 'UTC',
   standing: null,
-  doing: {
-    pass: null,
-    nextTick: null,
-    endedEarly: null,
-    refused: null,
-    notInStep: [],
-  },
-  limits: null,
+  doing: noActivity(),
 };
 
 it('counts what a run and its requests do', async () => {

@@ -250,7 +250,7 @@ it('hostile text stays text, on every page', async () => {
   );
   const own = await serveStatus(database.url, { streams: [name] });
   onTestFinished(() => own.close());
-  own.activity.end(evil);
+  own.activity.endedEarly = evil;
   for (const path of ['/', '/now']) {
     const { status, body } = await ask(own.url, path);
     expect([path, status]).toEqual([path, 200]);

@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
-import { Activity } from '../../src/status-page/activity.ts';
+import { type Activity, noActivity } from '../../src/status-page/activity.ts';
 import { Metrics } from '../../src/status-page/metrics.ts';
 import { StatusServer } from '../../src/status-page/status-server.ts';
 import type { TestDatabase } from './database.ts';
@@ -32,7 +32,7 @@ export async function serveStatus(
     readonly port?: number;
   } = {},
 ): Promise<StatusScene> {
-  const activity = new Activity();
+  const activity: Activity = { ...noActivity(), limits: () => IDLE };
   const metrics = new Metrics();
   const server = new StatusServer({
     address: { host: '127.0.0.1', port: given.port ?? 0 },
@@ -47,7 +47,6 @@ export async function serveStatus(
     version: '0.0.0-test',
     activity,
     metrics,
-    limits: () => IDLE,
     clock: given.clock ?? patientClock,
     log: given.log ?? silentLogger,
     strike: (text) => text,

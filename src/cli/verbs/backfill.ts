@@ -10,22 +10,23 @@ import { watched, withExport } from '../pass.ts';
 import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
-import { type Asked, askedOfApi } from '../wiring.ts';
+import { type Asked, askedOfApi, withStore } from '../wiring.ts';
 
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {
   const asked = askedOfApi(invocation);
   // Before anything is opened: a slip of the finger is told at once.
   const request = requestOf(asked);
-  const dryRun = asked.options.dryRun === true;
-  return withExport(asked, dryRun ? 'nothing' : 'tables', async (session) => {
-    const { settings, streams, database, parts, signal, log } = session;
-    const options = { ...exportOptions(settings), streams };
-    const steps = await previewBackfill(database, options, request);
-    if (dryRun) {
+  const options = { ...exportOptions(asked.settings), streams: asked.streams };
+  if (asked.options.dryRun === true)
+    return withStore(asked, async ({ database }) => {
+      const steps = await previewBackfill(database, options, request);
       printResult(asked.options, steps, () => describeSteps(steps));
       return EXIT.done;
-    }
+    });
+  return withExport(asked, 'tables', async (session) => {
+    const { database, parts, signal, log } = session;
+    const steps = await previewBackfill(database, options, request);
     for (const [why, told] of LEFT_OUT) {
       const days = steps.filter(({ reason }) => reason === why).length;
       if (days > 0) log.warn(`${counted(days, 'day')} of the range ${told}`);

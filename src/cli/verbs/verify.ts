@@ -12,7 +12,6 @@ import { readStreams } from '../../store/streams.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
 import { openMoved } from '../open-moved.ts';
-import { withExport } from '../pass.ts';
 import { printResult } from '../terminal/output.ts';
 import {
   describeStored,
@@ -23,6 +22,7 @@ import {
   verdictDocument,
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
+import { openWalking } from '../walk-wiring.ts';
 import { type Asked, askedOf, askedOfApi, type Store, withStore } from '../wiring.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
@@ -41,8 +41,9 @@ function againstSource(invocation: Invocation): Promise<number> {
   const asked = askedOfApi(invocation);
   const { options, settings, streams, names, signal } = asked;
   const span = spanOf(asked);
-  return withExport(asked, 'nothing', async (session) => {
-    const { database, parts, log } = session;
+  return withStore(asked, async (store) => {
+    const { database, log } = store;
+    const { parts } = await openWalking(asked, store);
     const windows = await listPublishedWindows(database, names, span);
     const at = (place: PublishedWindow['place']) => windows.filter((one) => one.place === place);
     const [here, tiered] = [at('here'), at('tiered')];
@@ -55,7 +56,7 @@ function againstSource(invocation: Invocation): Promise<number> {
         log.debug({ stream, from, to, state }, 'compared');
       });
     const since = systemClock.monotonic();
-    const moved = deep ? await openMoved(session) : null;
+    const moved = deep ? await openMoved(store) : null;
     if (tiered.length > 0) moved?.reach(await listMovedDays(database, names, span));
     const how = moved === null ? lookAtWindow : comparePages(moved);
     // Of an object some megabytes are held at a time.

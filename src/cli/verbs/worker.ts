@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { DaywalkError, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
-import { Activity } from '../../status-page/activity.ts';
+import { type Activity, noActivity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
@@ -30,10 +30,11 @@ const LOOK_AT_CLOCK_MS = 60_000;
 
 /** Runs until it is stopped, or until the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
-  const watchers = { activity: new Activity(), metrics: new Metrics() };
+  const asked = askedOfApi(invocation);
+  const watchers = { activity: noActivity(), metrics: new Metrics() };
   const work = (session: ExportSession) => eachTick({ ...session, ...watchers });
-  return withExport(askedOfApi(invocation), 'tables', work, {
-    openPage: (start) => openStatusPage(start, watchers),
+  return withExport(asked, 'tables', work, {
+    openPage: (log) => openStatusPage(asked.settings, log, watchers),
     watch: watchers.metrics.watch,
   });
 }
@@ -44,7 +45,8 @@ export function worker(invocation: Invocation): Promise<number> {
  * @throws what a pass throws; the signal's reason.
  */
 async function eachTick(session: Watched): Promise<never> {
-  const { log, settings, activity, signal } = session;
+  const { log, settings, activity, source, signal } = session;
+  activity.limits = source.limits;
   for (;;) {
     signal.throwIfAborted();
     const began = systemClock.now();
@@ -126,10 +128,10 @@ async function untilAsked(session: Watched): Promise<void> {
 
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
 async function pass(session: Watched): Promise<void> {
-  const { settings, database, source, parts, log, limits, notifier, signal } = session;
+  const { settings, database, source, parts, log, notifier, signal } = session;
   const { activity, metrics } = session;
   const { origin } = new URL(settings.apiUrl);
-  const progress = new Progress(systemClock, log, { requests: limits });
+  const progress = new Progress(systemClock, log, { requests: source.limits });
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
     metrics.onEvent(event);
@@ -140,7 +142,8 @@ async function pass(session: Watched): Promise<void> {
     const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
     activity.refused = await notifyingFailure(notifier, signal, look);
     if (activity.refused !== null) return;
-    activity.begin(() => progress.state);
+    activity.nextTick = null;
+    activity.pass = () => progress.state;
     const report = await notified(notifier, signal, () =>
       planningAtTicks(session, () =>
         catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent),
@@ -172,6 +175,7 @@ async function pass(session: Watched): Promise<void> {
     log.error({ err: error }, 'the pass ended early; the next tick goes on');
   } finally {
     progress.end();
-    activity.end(endedEarly);
+    activity.pass = null;
+    activity.endedEarly = endedEarly;
   }
 }

@@ -186,7 +186,7 @@ export const SETTINGS = {
 
   ...ROOMS,
 
-  logLevel: log('log.level', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal'), 'info', {
+  logLevel: log('log.level', choice('trace', 'debug', 'info', 'warn', 'error'), 'info', {
     description: 'The least important lines that are logged.',
     placeholder: '<level>',
   }),

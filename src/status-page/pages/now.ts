@@ -2,7 +2,7 @@
 
 import type { RunningWindow } from '../../days/coverage-rows.ts';
 import { counted, formatCount, formatDuration } from '../../text.ts';
-import type { Doing, Pass } from '../activity.ts';
+import type { Activity, Pass } from '../activity.ts';
 import type { Standing } from '../facts.ts';
 import { type Html, html } from '../html.ts';
 import { percent } from './wording.ts';
@@ -10,7 +10,8 @@ import { percent } from './wording.ts';
 const WINDOWS_SHOWN = 4;
 
 /** The section; nothing where nothing runs. */
-export function now({ running }: Pick<Standing, 'running'>, { pass }: Pick<Doing, 'pass'>): Html {
+export function now({ running }: Pick<Standing, 'running'>, doing: Readonly<Activity>): Html {
+  const pass = doing.pass?.() ?? null;
   if (running.length === 0 && pass === null) return html``;
   const more = running.length - WINDOWS_SHOWN;
   return html`<section class="now" aria-labelledby="now"><h2 id="now">Now</h2>

@@ -9,7 +9,7 @@ import type { Gone } from '../../store/publications.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration, oneLine } from '../../text.ts';
 import { notInStepText } from '../../walk/followers.ts';
-import type { Doing } from '../activity.ts';
+import type { Activity } from '../activity.ts';
 import type { Standing } from '../facts.ts';
 import { type Html, html, type Shown, table } from '../html.ts';
 import { calendar, legend, SHAPES } from './calendar-svg.ts';
@@ -24,7 +24,7 @@ export interface StatusPage {
   readonly version: string;
   readonly standing: Standing;
   readonly late: readonly Lateness[];
-  readonly doing: Doing;
+  readonly doing: Readonly<Activity>;
   /** IANA name of the source's zone. */
   readonly timeZone: string;
 }
@@ -76,7 +76,7 @@ ${now(standing, doing)}
 </div>`;
 }
 
-function whenLine(standing: Standing, doing: Doing, last: RunRow | undefined): Shown {
+function whenLine(standing: Standing, doing: Readonly<Activity>, last: RunRow | undefined): Shown {
   const at = standing.now;
   const parts: Shown[] = [];
   if (last?.finishedAt) parts.push(html`Last run ended ${fromNow(last.finishedAt, at)}`);
