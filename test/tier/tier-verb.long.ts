@@ -51,7 +51,7 @@ test('days move, every verb answers, and they come back', async () => {
   expect(unset).toMatchObject({ code: 2 });
   expect(unset.stderr).toMatch(/events 2026-01-30, .* moved to s3:.*: tier\.url is not set/);
   const back = await scene.succeed(['tier', '--restore', ...DAYS], settings);
-  expect(back.stdout).toMatch(/^5 days, .* came back from s3:/m);
+  expect(back.stdout).toMatch(/^5 days came back from s3:/m);
   expect((await recordTexts(scene.database, 'events')).sort()).toEqual(before);
   await expectExact(scene, RANGE, ['events']);
   expect(await told('verify', '--offline')).toMatch(/^Everything stored is what was stored/m);

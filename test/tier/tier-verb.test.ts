@@ -12,7 +12,7 @@ test('days move, are verified, and come back', async () => {
   const verified = await scene.succeed(['verify', '--offline'], settings);
   expect(verified.stdout).toMatch(/^Everything that moved is what moved: 5 days in the tier, /m);
   const back = await scene.succeed(['tier', '--restore', ...DAYS], settings);
-  expect(back.stdout).toMatch(/^5 days, .* came back from s3:/m);
+  expect(back.stdout).toMatch(/^5 days came back from s3:/m);
   expect((await recordTexts(scene.database, 'events')).sort()).toEqual(before);
   await expectExact(scene, RANGE, ['events']);
 });
