@@ -9,7 +9,7 @@ import { definedTables } from './file/tables.ts';
 import { Reading } from './reading.ts';
 import {
   checkNeeded,
-  checkPem,
+  checkTlsFiles,
   checkTogether,
   chooseDatabase,
   type Need,
@@ -63,7 +63,7 @@ export function loadSettings(options: LoadOptions): Settings {
   const tables = definedTables(file.tables, streams, reading);
   readSecrets(reading);
   chooseDatabase(reading);
-  checkPem(reading);
+  checkTlsFiles(reading);
   for (const { key, default: text } of ROWS)
     if (text !== null && !reading.raws.has(key)) reading.take(key, text, DEFAULT);
   if (file.isKnown) {

@@ -104,7 +104,7 @@ function checkCertificates(pem: string): void {
     for (const certificate of found) new X509Certificate(certificate);
   } catch (cause) {
     throw new SettingsError('the CA file holds no readable PEM certificate', {
-      hint: 'api.ca_file is a text file with -----BEGIN CERTIFICATE-----',
+      hint: 'it is a text file with -----BEGIN CERTIFICATE-----',
       cause,
     });
   }

@@ -156,23 +156,12 @@ describe('the API', () => {
     expect(problemsOf(() => load({ flags }))[0]).toContain('api.allow_http');
     expect(load({ flags: { ...flags, apiAllowHttp: 'yes' } }).apiAllowHttp).toBe(true);
   });
-  test('certificate and key go together and are PEM', () => {
-    const pem = (what: string) => `-----BEGIN ${what}-----\n`;
-    const files = {
-      '/c': pem('CERTIFICATE'),
-      '/k': pem('EC PRIVATE KEY'),
-      '/e': pem('ENCRYPTED PRIVATE KEY'),
-    };
+  test('certificate and key go together, and can be read', () => {
+    const files = { '/c': 'a certificate', '/k': 'a key' };
     const flags = { apiClientCertFile: '/c', apiClientKeyFile: '/k' };
     expect(load({ flags, files }).apiClientKeyFile).toBe('/k');
     expect(problemsOf(() => load({ flags: { apiClientCertFile: '/c' }, files }))[0]).toContain(
       'set both or none',
-    );
-    expect(
-      problemsOf(() => load({ flags: { ...flags, apiClientKeyFile: '/e' }, files }))[0],
-    ).toContain('passphrase');
-    expect(problemsOf(() => load({ flags: { apiCaFile: '/k' }, files }))[0]).toContain(
-      'no certificate',
     );
     expect(problemsOf(() => load({ flags: { apiCaFile: '/x' }, files }))[0]).toContain(
       'does not exist',
