@@ -132,7 +132,7 @@ export async function watched(
   if (events === true) printEvent('report', { exitCode: code, report: document });
   else if (json === true) printJson(document);
   else if (quiet !== true || code !== EXIT.done)
-    print(describeRun(report, elapsedMs, progress.proven), notBegun(session.settings));
+    print(describeRun(report, elapsedMs), notBegun(session.settings));
   return code;
 }
 

@@ -27,17 +27,6 @@ const gapOf = (day: string) => ({
   lastError: null,
 });
 
-it('says what of it was evidence', () => {
-  const report = { ...NOTHING, windowsComplete: 2, records: 20 };
-  expect(describeRun(report, 2_000, 11)[0]).toMatch(
-    /s; they hold 11 of them, the rest is evidence\.$/,
-  );
-  expect(describeRun(report, 2_000, 20)[0]).not.toContain('they hold');
-  expect(describeRun(report, 2_000, 30)[0]).toMatch(
-    /; they hold 30, with what was stored before\.$/,
-  );
-});
-
 it('prints a reason once, however many windows failed for it', () => {
   const failures = ['01', '02', '03', '07'].map((day) => ({
     stream: 'events',

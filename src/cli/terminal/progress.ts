@@ -79,11 +79,6 @@ export class Progress {
     return this.#run.state(this.#clock.monotonic());
   }
 
-  /** Records that the windows hold which were proven. */
-  get proven(): number {
-    return this.#run.proven;
-  }
-
   /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
   end(): number {
     for (const stop of this.#stops) stop();

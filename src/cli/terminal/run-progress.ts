@@ -32,8 +32,6 @@ const RATE_SECONDS = 30;
 
 /** Adds up the events of one run; times are milliseconds of a monotonic clock. */
 export class RunProgress {
-  /** Records that the windows hold which were proven; the parts of a split count, and not the whole. */
-  proven = 0;
   readonly #began: number;
   readonly #running = new Map<
     number,
@@ -57,8 +55,6 @@ export class RunProgress {
       this.#running.set(window.windowId, { window, since: now, records: 0, total: null });
     else if (kind === 'page') this.#page(event, now);
     else this.#running.delete(window.windowId);
-    if (kind === 'complete' && event.proof.kind !== 'parts')
-      this.proven += event.proof.records - (event.proof.removed ?? 0);
     if ((kind === 'complete' || kind === 'unchanged') && window.kind !== 'cut') sum.done += 1;
     if (kind === 'failed') sum.failed += 1;
     if (kind === 'split') {

@@ -16,14 +16,11 @@ export function exitCodeOfRun(report: RunReport): number {
   return isDone(report) ? EXIT.done : EXIT.gaps;
 }
 
-/**
- * The lines that a person reads at the end of a run.
- * @param proven records that its complete windows hold; absent: not known.
- */
-export function describeRun(report: RunReport, elapsedMs: number, proven?: number): string[] {
+/** The lines that a person reads at the end of a run. */
+export function describeRun(report: RunReport, elapsedMs: number): string[] {
   const { stopped, failures, gaps, lost, notInStep } = report;
   return linesOf(
-    whatWasDone(report, formatDuration(elapsedMs), proven),
+    whatWasDone(report, formatDuration(elapsedMs)),
     stopped.map(({ stream, reason }) => `Stream ${stream} was given up for this run: ${reason}`),
     shortened(failureLines(failures), MOST_LINES, '`daywalk gaps` lists all.'),
     gaps.length > 0 && `Not complete: ${counted(gaps.length, 'day')}; \`daywalk gaps\` lists them.`,
@@ -66,22 +63,13 @@ export function describeUnfinished({ windows, done, records }: ProgressState): s
   ];
 }
 
-function whatWasDone(report: RunReport, duration: string, proven?: number): string {
+function whatWasDone(report: RunReport, duration: string): string {
   const { windowsComplete, windowsUnchanged, failures, records, pages, bytes } = report;
-  const held = proven === undefined ? '' : heldText(report, proven);
   if (windowsComplete > 0 || failures.length > 0)
-    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}${held}.`;
+    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}.`;
   return windowsUnchanged > 0
     ? `${countDays(report, windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
     : 'Nothing was due.';
-}
-
-/** How many of them count, where those are not all that was received. */
-function heldText({ records, failures }: RunReport, proven: number): string {
-  if (proven === records) return '';
-  const hold = `; they hold ${formatCount(proven)}`;
-  if (proven > records) return `${hold}, with what was stored before`;
-  return `${hold} of them, the rest is evidence${failures.length > 0 ? ' or of what failed' : ''}`;
 }
 
 /** A window is a day of a stream, unless days were split; where midnights failed, its day is not complete. */

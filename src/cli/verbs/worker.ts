@@ -159,7 +159,7 @@ async function pass(session: Watched): Promise<void> {
     metrics.onRunEnd(good ? 'done' : 'gaps');
     log[good ? 'info' : 'warn'](
       { ...counts, gaps: gaps.length, lost: lost.length, stopped },
-      describeRun(report, progress.end(), progress.proven).join(' '),
+      describeRun(report, progress.end()).join(' '),
     );
   } catch (error) {
     signal.throwIfAborted();
