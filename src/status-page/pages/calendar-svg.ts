@@ -12,8 +12,8 @@ const TOP = 16;
 const WIDTH = LEFT + 31 * PITCH;
 /** Years before these are folded away, unless something is wrong in them. */
 const YEARS_OPEN = 2;
-/** The states that need a look. */
-const TO_LOOK_AT = ['failed', 'walked', 'begun', 'missing', 'running'] as const;
+const needsLook = ({ state }: DayInState): boolean =>
+  state !== 'complete' && state !== 'empty' && state !== 'open';
 const RULER = [1, 5, 10, 15, 20, 25, 30];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -64,17 +64,9 @@ function folded(
   stream: string,
   years: readonly (readonly [string, readonly DayInState[]])[],
 ): Html {
-  const all = years.flatMap(([, days]) => days);
-  const counts = countStates(all);
-  const wrong = TO_LOOK_AT.filter((state) => counts.has(state));
   const names = `${years.at(-1)?.[0]}${years.length > 1 ? ` to ${years[0]?.[0]}` : ''}`;
-  const said =
-    wrong.length === 0
-      ? `all ${formatCount(all.length)} days complete`
-      : wrong
-          .map((state) => `${formatCount(counts.get(state) ?? 0)} ${DAY_STATE_WORDS[state]}`)
-          .join(', ');
-  return html`<details class="older"${wrong.length > 0 && new Html(' open')}><summary>${names} <span>${said}</span></summary><div class="years">${years.map(
+  const open = years.some(([, days]) => days.some(needsLook));
+  return html`<details class="older"${open && new Html(' open')}><summary>${names}</summary><div class="years">${years.map(
     ([year, own]) => yearPicture(stream, year, own),
   )}</div></details>`;
 }
@@ -110,8 +102,7 @@ function cell(stream: string, day: DayInState, first: number): string {
   const x = LEFT + (Number(day.day.slice(8)) - 1) * PITCH;
   const y = TOP + (monthOf(day.day) - first) * PITCH;
   // Thousands of stops would be no way to go with the keyboard: what needs a look is one, months lead to the others.
-  const stop = TO_LOOK_AT.some((state) => state === day.state);
-  return `<a href="day/${stream}/${day.day}"${stop ? '' : ' tabindex="-1"'}><title>${day.day} ${describeDay(day)}</title><use href="#s-${day.state}" x="${x}" y="${y}"/></a>`;
+  return `<a href="day/${stream}/${day.day}"${needsLook(day) ? '' : ' tabindex="-1"'}><title>${day.day} ${describeDay(day)}</title><use href="#s-${day.state}" x="${x}" y="${y}"/></a>`;
 }
 
 /** A day in some words: `complete, 12,345 records`. */
@@ -119,7 +110,7 @@ export function describeDay({ state, records }: DayInState): string {
   return state === 'complete' ? `complete, ${counted(records, 'record')}` : DAY_STATE_WORDS[state];
 }
 
-function countStates(days: readonly { readonly day: Day; readonly state: DayState }[]) {
+function countStates(days: readonly DayInState[]) {
   const counts = new Map<DayState, number>();
   for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
   return counts;

@@ -66,7 +66,7 @@ figcaption span { font-weight: 400; color: var(--quiet); margin-left: .5rem; }
 .calendar text { font-size: 10px; fill: var(--quiet); } .calendar .ruler { text-anchor: middle; font-size: 9px; }
 .calendar a:hover use { stroke: var(--ink); stroke-width: 1; } .calendar a:hover text { fill: var(--ink); text-decoration: underline; }
 .calendar a:focus { outline: none; } .calendar a:focus-visible use { stroke: var(--link); stroke-width: 2.5; } .calendar a:focus-visible text { fill: var(--link); text-decoration: underline; font-weight: 700; }
-.older { margin-top: 1rem; } summary { cursor: pointer; font-size: .9rem; font-weight: 600; width: fit-content; } summary span { font-weight: 400; color: var(--quiet); margin-left: .5rem; }
+.older { margin-top: 1rem; } summary { cursor: pointer; font-size: .9rem; font-weight: 600; width: fit-content; }
 .volume { margin-top: 1.4rem; }
 .plot { position: relative; height: 6.5rem; margin-top: .4rem; padding-left: 4.2rem; }
 .plot svg { display: block; width: 100%; height: 100%; }
