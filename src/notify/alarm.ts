@@ -17,57 +17,47 @@ export interface AlarmParts {
   readonly strike: (text: string) => string;
 }
 
-/** Remembers in the database what was told; while that is away, in this process. */
-export class Alarm {
-  readonly #parts: AlarmParts;
-  readonly #streams: readonly string[];
+/** How the export was found is noted, and what is news is told. Never fails. */
+export type Alarm = (database: Database | null, troubles: readonly Trouble[]) => Promise<void>;
+
+/** The alarm remembers in the database what was told; while that is away, in this process. */
+export function openAlarm({ tell, streams: names, clock, log, strike }: AlarmParts): Alarm {
+  const streams = [...names].sort();
   /** Since when it fails, as told while the database was away. */
-  #toldAloneSince: Date | null = null;
+  let toldAloneSince: Date | null = null;
+  const say = (notification: Notification, troubles: readonly Trouble[]) =>
+    tell(alarmWords(notification, streams, troubles, clock.now()));
 
-  constructor(parts: AlarmParts) {
-    this.#parts = parts;
-    this.#streams = [...parts.streams].sort();
-  }
-
-  /** Takes in how the export was found, and tells what is news. Never fails. */
-  async note(database: Database | null, troubles: readonly Trouble[]): Promise<void> {
-    const struck = troubles.map(({ text, command }) => ({
-      text: this.#parts.strike(text),
-      command,
-    }));
-    try {
-      if (database === null) throw new Error('there is no database');
-      await this.#noteThere(database, struck);
-    } catch (error) {
-      this.#parts.log.debug({ err: error }, 'what was told is not in the database');
-      await this.#noteAlone(struck);
-    }
-  }
-
-  async #noteThere(database: Database, troubles: readonly Trouble[]): Promise<void> {
+  async function noteThere(database: Database, troubles: readonly Trouble[]): Promise<void> {
     const failing = troubles.length > 0;
-    const since = this.#toldAloneSince;
-    if (since !== null) {
-      await noteCondition(database, this.#streams, { failing: true, problem: null, since });
-      await noteNotified(database, this.#streams, 'failing', true);
-      this.#toldAloneSince = null;
+    if (toldAloneSince !== null) {
+      const since = toldAloneSince;
+      await noteCondition(database, streams, { failing: true, problem: null, since });
+      await noteNotified(database, streams, 'failing', true);
+      toldAloneSince = null;
     }
     const problem = failing ? troubles.map(({ text }) => text).join('\n') : null;
-    await noteCondition(database, this.#streams, { failing, problem });
-    const notification = await claimNotification(database, this.#streams);
+    await noteCondition(database, streams, { failing, problem });
+    const notification = await claimNotification(database, streams);
     if (notification === null) return;
-    const told = await this.#tell(notification, troubles);
-    await noteNotified(database, this.#streams, notification.kind, told);
+    const told = await say(notification, troubles);
+    await noteNotified(database, streams, notification.kind, told);
   }
 
-  async #noteAlone(troubles: readonly Trouble[]): Promise<void> {
-    if (troubles.length === 0 || this.#toldAloneSince !== null) return;
-    const since = new Date(this.#parts.clock.now());
-    if (await this.#tell({ kind: 'failing', since }, troubles)) this.#toldAloneSince = since;
+  async function noteAlone(troubles: readonly Trouble[]): Promise<void> {
+    if (troubles.length === 0 || toldAloneSince !== null) return;
+    const since = new Date(clock.now());
+    if (await say({ kind: 'failing', since }, troubles)) toldAloneSince = since;
   }
 
-  #tell(notification: Notification, troubles: readonly Trouble[]): Promise<boolean> {
-    const { tell, clock } = this.#parts;
-    return tell(alarmWords(notification, this.#streams, troubles, clock.now()));
-  }
+  return async (database, troubles) => {
+    const struck = troubles.map(({ text, command }) => ({ text: strike(text), command }));
+    try {
+      if (database === null) throw new Error('there is no database');
+      await noteThere(database, struck);
+    } catch (error) {
+      log.debug({ err: error }, 'what was told is not in the database');
+      await noteAlone(struck);
+    }
+  };
 }

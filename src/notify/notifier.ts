@@ -8,10 +8,10 @@ import type { Logger } from '../log.ts';
 import { expectationOf, proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
-import { Alarm } from './alarm.ts';
+import { openAlarm } from './alarm.ts';
 import { shapeMessage, type Trouble, type Words } from './message.ts';
 import { openPoster, type Poster } from './post.ts';
-import { ProvenDays } from './proven-days.ts';
+import { openProvenDays } from './proven-days.ts';
 
 /** The longest text that is sent along with a ping. */
 const MOST_TEXT = 10_000;
@@ -51,8 +51,8 @@ export function openNotifier(
     log,
     strike,
   };
-  const alarm = parts && new Alarm(parts);
-  const provenDays = parts && settings.webhookDayProven ? new ProvenDays(parts) : null;
+  const alarm = parts && openAlarm(parts);
+  const provenDays = parts && settings.webhookDayProven ? openProvenDays(parts) : null;
   let database: Database | null = null;
   return {
     /** A run begins. @returns tells how it ended; that never fails, and takes some seconds at most. */
@@ -66,7 +66,7 @@ export function openNotifier(
             started?.then(() => send?.(end.exitCode, strike(end.text))),
             alarm &&
               troublesOf(settings, there, end).then(
-                (troubles) => troubles && alarm.note(there, troubles),
+                (troubles) => troubles && alarm(there, troubles),
               ),
             there && provenDays?.tell(there),
           ]);

@@ -15,38 +15,39 @@ import {
 const MOST_DAYS = 100;
 const MOST_LINES = 10;
 
-/** The event `day_proven`. What was told is kept in the database; what cannot be told is told after the next run. */
-export class ProvenDays {
-  readonly #parts: Pick<AlarmParts, 'tell' | 'streams' | 'log'>;
+/** The event `day_proven`. */
+export type ProvenDays = ReturnType<typeof openProvenDays>;
 
-  constructor(parts: Pick<AlarmParts, 'tell' | 'streams' | 'log'>) {
-    this.#parts = parts;
-  }
+/** What was told is kept in the database; what cannot be told is told after the next run. */
+export function openProvenDays({
+  tell,
+  streams,
+  log,
+}: Pick<AlarmParts, 'tell' | 'streams' | 'log'>) {
+  return {
+    /** Days that are complete now are no news, unless they were to be told already. Never fails. */
+    async begin(database: Database): Promise<void> {
+      try {
+        await beginTellingDays(database, streams);
+      } catch (error) {
+        log.warn({ err: error }, 'from where on days are told could not be noted');
+      }
+    },
 
-  /** Days that are complete now are no news, unless they were to be told already. Never fails. */
-  async begin(database: Database): Promise<void> {
-    const { streams, log } = this.#parts;
-    try {
-      await beginTellingDays(database, streams);
-    } catch (error) {
-      log.warn({ err: error }, 'from where on days are told could not be noted');
-    }
-  }
-
-  /** Tells what is new. Never fails. */
-  async tell(database: Database): Promise<void> {
-    const { tell, streams, log } = this.#parts;
-    try {
-      const places = await claimDays(database, streams);
-      if (places.length === 0) return;
-      const { days, count } = await listProvenDays(database, places, MOST_DAYS);
-      // Days that changed have new entries too, and are no news.
-      const told = count === 0 || (await tell(wordsOf(days, count)));
-      await noteDaysTold(database, places, told);
-    } catch (error) {
-      log.warn({ err: error }, 'which days became complete could not be told');
-    }
-  }
+    /** Tells what is new. Never fails. */
+    async tell(database: Database): Promise<void> {
+      try {
+        const places = await claimDays(database, streams);
+        if (places.length === 0) return;
+        const { days, count } = await listProvenDays(database, places, MOST_DAYS);
+        // Days that changed have new entries too, and are no news.
+        const told = count === 0 || (await tell(wordsOf(days, count)));
+        await noteDaysTold(database, places, told);
+      } catch (error) {
+        log.warn({ err: error }, 'which days became complete could not be told');
+      }
+    },
+  };
 }
 
 /** What is said. @param count how many days there are, of which `days` are the first. */

@@ -4,7 +4,7 @@ import { appendToLedger } from '../../src/ledger/rows.ts';
 import { silentLogger } from '../../src/log.ts';
 import { shapeMessage } from '../../src/notify/message.ts';
 import { openPoster } from '../../src/notify/post.ts';
-import { ProvenDays, wordsOf } from '../../src/notify/proven-days.ts';
+import { openProvenDays, type ProvenDays, wordsOf } from '../../src/notify/proven-days.ts';
 import { claimDays } from '../../src/notify/rows.ts';
 import { openDispatcher } from '../../src/source/dispatcher.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -41,7 +41,7 @@ function notifier(): ProvenDays {
     log: silentLogger,
     what: 'webhook',
   });
-  return new ProvenDays({
+  return openProvenDays({
     tell: (words) => post(shapeMessage(words, 'json', 'soc-1', 0)),
     streams: ['events'],
     log: silentLogger,

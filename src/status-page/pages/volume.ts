@@ -26,25 +26,16 @@ export function volume({
   const highest = shown.find(({ records }) => records === most) ?? first;
   const drawn = shown.flatMap(({ records }) => (records > 0 ? [records] : []));
   const mean = Math.round(drawn.reduce((sum, records) => sum + records, 0) / drawn.length);
-  const top = niceTop(most);
   const said = `Records of ${stream} a day from ${longDay(first.day)} to ${longDay(last.day)}: ${formatCount(mean)} on average, at most ${formatCount(most)}, on ${longDay(highest.day)}.`;
   const width = shown.length * PITCH;
   return html`<figure class="volume"><figcaption>Records a day <span>${formatCount(mean)} on average</span></figcaption>
-<div class="plot"><span class="scale">${formatCount(top)}</span><span class="scale half">${formatCount(top / 2)}</span><svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">
+<div class="plot"><span class="scale">${formatCount(most)}</span><span class="scale half">${formatCount(Math.round(most / 2))}</span><svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">
 <path class="grid" d="M0 0.5H${width}M0 ${HEIGHT / 2}H${width}M0 ${HEIGHT - 0.5}H${width}"/>
 ${shown.map((day, index) => {
-  const height = Math.max(day.records > 0 ? 1 : 0, (day.records / top) * HEIGHT);
+  const height = Math.max(day.records > 0 ? 1 : 0, (day.records / most) * HEIGHT);
   const x = index * PITCH + 1;
   return html`<g><title>${day.day} ${describeDay(day)}</title><rect class="reach" x="${x - 1}" y="0" width="${PITCH}" height="${HEIGHT}"/><rect class="bar ${day.state}" x="${x}" y="${(HEIGHT - height).toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}"/></g>`;
 })}
 </svg></div>
 <div class="span"><span>${first.day}</span><span>${last.day}</span></div></figure>`;
-}
-
-/** The next of 1, 2, 4, 5, 10, 20 … at or above `value`, so that its half is a plain number too. */
-function niceTop(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(value, 2)));
-  for (const factor of [1, 2, 4, 6, 8, 10])
-    if (factor * power >= value) return Math.max(2, factor * power);
-  return 10 * power;
 }
