@@ -1,9 +1,12 @@
 /** Writes the tables of docs/verbs.md and docs/settings.md, the manual page, and the schema of daywalk.yaml, from the code (`npm run docs`). */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { exitCodesTableMarkdown, verbsTableMarkdown } from '../dist/cli/docs-tables.js';
+import {
+  exitCodesTableMarkdown,
+  settingsTableMarkdown,
+  verbsTableMarkdown,
+} from '../dist/cli/docs-tables.js';
 import { manPage } from '../dist/cli/man-page.js';
 import { version } from '../dist/cli/package-version.js';
-import { settingsTableMarkdown } from '../dist/settings/docs-table.js';
 import { fileSchema } from '../dist/settings/file/file-schema.js';
 
 /** Puts a table between its marks on a page. */

@@ -3,9 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { exitCodesTableMarkdown, verbsTableMarkdown } from '../../src/cli/docs-tables.ts';
+import {
+  exitCodesTableMarkdown,
+  settingsTableMarkdown,
+  verbsTableMarkdown,
+} from '../../src/cli/docs-tables.ts';
 import { readProgram } from '../../src/cli/program.ts';
-import { settingsTableMarkdown } from '../../src/settings/docs-table.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { anchors, commandLines, ownLinks, type Paper, paper, papers, ROOT } from './markdown.ts';

@@ -1,7 +1,7 @@
 /** The table: its defaults are right, its names are unambiguous, and help can read it quickly. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { settingsTableMarkdown } from '../../src/settings/docs-table.ts';
+import { settingsTableMarkdown } from '../../src/cli/docs-tables.ts';
 import { Wrong } from '../../src/settings/problems.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { formatValue, parseValue } from '../../src/settings/values/value.ts';
