@@ -6,20 +6,18 @@ import { didYouMean } from '../values/spelling.ts';
 import { formatValue, parseValue, type Value } from '../values/value.ts';
 import type { Part } from './yaml-tree.ts';
 
-/** A field: what it is called in code, what it may be, and for editors what it is. */
+/** A field: what it is called in code, and what it may be. */
 interface Field<Target> {
   readonly name: keyof Target & string;
   readonly kind: Kind;
-  readonly description: string;
 }
 /** By their keys in the file. */
 export type Fields<Target> = Readonly<Record<string, Field<Target>>>;
 
-export const field = <Target>(
-  name: keyof Target & string,
-  kind: Kind,
-  description: string,
-): Field<Target> => ({ name, kind, description });
+export const field = <Target>(name: keyof Target & string, kind: Kind): Field<Target> => ({
+  name,
+  kind,
+});
 
 /** What `parts` say of these fields; what cannot be read is told and left out. */
 export function readFields<Target>(

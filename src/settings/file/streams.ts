@@ -14,21 +14,16 @@ import { didYouMean } from '../values/spelling.ts';
 import { type Fields, field, partsByKey, readFields, readPart, writtenFields } from './fields.ts';
 import type { Part } from './yaml-tree.ts';
 
-/** What such a field takes, for editors. */
-export const TIME_FORMAT = 'How the time is written: YYYY MM Mon DD HH MI SS F TZ.';
 /** The settings that a stream may have of its own. */
 export const PER_STREAM = ['recordsPath', 'totalPath', 'idPath', 'timePath', 'retention'] as const;
 
 /** What a stream says besides its filters. */
 export const STREAM_FIELDS: Fields<Stream> = {
-  resource: field('resource', choice(...RESOURCES), 'The operation of the API.'),
+  resource: field('resource', choice(...RESOURCES)),
   ...Object.fromEntries(
-    PER_STREAM.map((key) => {
-      const { name, kind, description } = SETTINGS[key];
-      return [name, field<Stream>(key, kind, description)];
-    }),
+    PER_STREAM.map((key) => [SETTINGS[key].name, field<Stream>(key, SETTINGS[key].kind)]),
   ),
-  time_format: field('timeFormat', { kind: 'timeFormat' }, TIME_FORMAT),
+  time_format: field('timeFormat', { kind: 'timeFormat' }),
 };
 const STREAM_KEYS = [...Object.keys(STREAM_FIELDS), 'filters'];
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;

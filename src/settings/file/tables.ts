@@ -5,29 +5,21 @@ import { COLUMN_TYPES, type Column, type RecordTable, type Stream } from '../../
 import type { Reading } from '../reading.ts';
 import { choice } from '../table/kinds.ts';
 import { type Fields, field, partsByKey, readFields, writtenFields, wrongName } from './fields.ts';
-import { noStream, TIME_FORMAT } from './streams.ts';
+import { noStream } from './streams.ts';
 import type { Part } from './yaml-tree.ts';
 
 /** What a table says besides its columns. */
 export const TABLE_FIELDS: Fields<RecordTable> = {
-  stream: field('stream', { kind: 'text' }, 'The stream whose records it has.'),
-  record: field('keepRecord', { kind: 'boolean' }, 'The record is a column, too. Default: no.'),
-  retention: field(
-    'retention',
-    { kind: 'retention' },
-    'How long a day stays after it closed, or forever. Default: as long as its pages.',
-  ),
+  stream: field('stream', { kind: 'text' }),
+  record: field('keepRecord', { kind: 'boolean' }),
+  retention: field('retention', { kind: 'retention' }),
 };
 const TABLE_KEYS = [...Object.keys(TABLE_FIELDS), 'columns'];
 export const COLUMN_FIELDS: Fields<Column> = {
-  path: field(
-    'path',
-    { kind: 'jsonPath' },
-    'Where in the record the value stands. Default: as the column is called.',
-  ),
-  type: field('type', choice(...COLUMN_TYPES), 'Default: text.'),
-  index: field('index', { kind: 'boolean' }, 'Make an index of it. Default: no.'),
-  format: field('format', { kind: 'timeFormat' }, TIME_FORMAT),
+  path: field('path', { kind: 'jsonPath' }),
+  type: field('type', choice(...COLUMN_TYPES)),
+  index: field('index', { kind: 'boolean' }),
+  format: field('format', { kind: 'timeFormat' }),
 };
 const nameRule = (what: string, longest: number): string =>
   `${what} is named with small letters, digits and _, begins with a letter or _, and is no longer than ${longest} characters`;
