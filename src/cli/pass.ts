@@ -1,8 +1,9 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
+import { followerTrouble } from '../days/run-words.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
-import { type Notifier, openNotifier } from '../notify/notifier.ts';
+import { type Notifier, openNotifier, type RunEnd } from '../notify/notifier.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings } from '../settings/settings.ts';
 import type { SourceWatch } from '../source/source.ts';
@@ -11,7 +12,6 @@ import type { Database } from '../store/database.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { RunEvent, RunReport } from '../walk/run.ts';
 import { notBegun } from './chosen-days.ts';
-import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { print, printEvent, printJson } from './terminal/output.ts';
@@ -87,6 +87,43 @@ async function untilReached<T>(
       log.warn({ err: error }, 'the worker goes on trying');
       await systemClock.sleep(TRY_AGAIN_MS, signal);
     }
+  }
+}
+
+/** Runs, and tells people that it began and how it ended. @throws what `run` throws. */
+export async function notified(
+  notifier: Notifier,
+  signal: AbortSignal,
+  run: () => Promise<RunReport>,
+): Promise<RunReport> {
+  const ended = notifier.begin();
+  const began = systemClock.monotonic();
+  const report = await tellingFailure(ended, signal, run);
+  const text = describeRun(report, systemClock.monotonic() - began).join('\n');
+  const troubles = report.notInStep.map(followerTrouble);
+  await ended({ exitCode: exitCodeOfRun(report), text, troubles });
+  return report;
+}
+
+/** Opens what a run needs; where it cannot be opened, that is told like a run that it ended. */
+export const notifyingFailure = <T>(
+  notifier: Notifier,
+  signal: AbortSignal,
+  open: () => Promise<T>,
+): Promise<T> => tellingFailure((end) => notifier.begin()(end), signal, open);
+
+/** An interruption is not told, because it is no end of the work. */
+async function tellingFailure<T>(
+  ended: (end: RunEnd) => Promise<void>,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    if (!signal.aborted) await ended({ exitCode: exitCodeOf(error), text, error });
+    throw error;
   }
 }
 

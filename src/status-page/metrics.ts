@@ -59,21 +59,14 @@ export class Metrics {
 
   /** Counts an event of a run. */
   readonly onEvent = (event: RunEvent): void => {
-    switch (event.kind) {
-      case 'page': {
-        const { stream } = event.window;
-        this.#count.pages.inc({ stream });
-        this.#count.records.inc({ stream }, event.records);
-        this.#count.received_bytes.inc({ stream }, event.bytes);
-        break;
-      }
-      case 'complete':
-      case 'unchanged':
-      case 'split':
-      case 'failed':
-        this.#count.windows.inc({ stream: event.window.stream, outcome: event.kind });
-        break;
-    }
+    if (!('window' in event)) return;
+    const { stream } = event.window;
+    const outcome = WINDOW_OUTCOMES.find((known) => known === event.kind);
+    if (outcome !== undefined) this.#count.windows.inc({ stream, outcome });
+    if (event.kind !== 'page') return;
+    this.#count.pages.inc({ stream });
+    this.#count.records.inc({ stream }, event.records);
+    this.#count.received_bytes.inc({ stream }, event.bytes);
   };
 
   /** Counts a run. */

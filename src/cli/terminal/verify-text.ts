@@ -53,7 +53,7 @@ export function describeVerdicts({ verdicts, left, elapsedMs }: Comparison): str
 
 function describeVerdict(verdict: WindowVerdict): string[] {
   const { window, state, records } = verdict;
-  const details = [...recordsText(records), ...verdict.differences].join('; ');
+  const details = [...(records ? recordsText(records) : []), ...verdict.differences].join('; ');
   const word = state === 'unknown' ? 'not answered' : state;
   return linesOf(
     `${window.stream} ${window.from} to ${window.to}: ${word}: ${details}`,
@@ -61,18 +61,11 @@ function describeVerdict(verdict: WindowVerdict): string[] {
   );
 }
 
-function recordsText(records: WindowVerdict['records']): string[] {
-  if (records === undefined) return [];
-  const { vanished, vanishedAt, appeared, appearedAt } = records;
-  const places = (found: readonly number[], all: number) =>
-    `${found.join(', ')}${all > found.length ? ', …' : ''}`;
-  return linesOf(
-    vanished > 0 &&
-      `${counted(vanished, 'record')} vanished, stored at ${places(vanishedAt, vanished)}`,
-    appeared > 0 &&
-      `${counted(appeared, 'record')} appeared, shown at ${places(appearedAt, appeared)}`,
+const recordsText = ({ vanished, appeared }: NonNullable<WindowVerdict['records']>): string[] =>
+  linesOf(
+    vanished > 0 && `${counted(vanished, 'record')} vanished`,
+    appeared > 0 && `${counted(appeared, 'record')} appeared`,
   );
-}
 
 function countStates(verdicts: readonly WindowVerdict[]) {
   const of = (state: WindowVerdict['state']) =>

@@ -1,11 +1,10 @@
 /** `daywalk backfill`: plans and walks a range of days that a person asked for. */
 
 import { EXIT } from '../../errors.ts';
-import type { Day } from '../../model.ts';
 import { type BackfillStep, PRUNED, TIERED } from '../../plan/backfill.ts';
 import { counted } from '../../text.ts';
 import { type BackfillRequest, backfill, previewBackfill } from '../../walk/run.ts';
-import { chosenRange } from '../chosen-days.ts';
+import { closedRange } from '../chosen-days.ts';
 import { watched, withExport } from '../pass.ts';
 import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -42,11 +41,9 @@ const LEFT_OUT = [
 ] as const;
 
 function requestOf({ options, settings }: Asked): BackfillRequest {
-  const { from, to } = chosenRange(options, 'closed', settings);
   const only = options.only as BackfillRequest['only'];
   return {
-    from: from as Day,
-    to: to as Day,
+    ...closedRange(options, settings),
     newestFirst: options.newestFirst === true,
     ...(only !== undefined && { only }),
   };

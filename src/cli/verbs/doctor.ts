@@ -1,10 +1,12 @@
 /** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
 import { systemClock } from '../../clock.ts';
+import { checkStore } from '../../tier/object-store.ts';
 import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
 import { examineCalendar, examineProgram, examineSecrets } from '../doctor/machine.ts';
 import { printColoured, printJson, terminal } from '../terminal/output.ts';
+import { openObjectStore } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { openApi } from '../walk-wiring.ts';
 import { askedOfApi, type Makes, openDatabase, withLog } from '../wiring.ts';
@@ -42,8 +44,6 @@ export async function examine(
       ));
     if (settings.tierUrl !== undefined)
       await examination.look('tier', async () => {
-        const { openObjectStore } = await import('../tier-wiring.ts');
-        const { checkStore } = await import('../../tier/object-store.ts');
         const store = await openObjectStore({ settings, log, later });
         await checkStore(store, signal);
         examination.ok('tier', `${store.name} takes, gives back and removes an object`);

@@ -1,6 +1,5 @@
 /** `daywalk search`: the stored records that hold a value, and of which days "nothing" counts. */
 
-import { fillCommand } from '../../days/gaps.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import {
@@ -99,27 +98,20 @@ function describeStream(searched: SearchedStream): string[] {
   return [
     `${stream}: ${what}; ${coverage}`,
     `  not proven: ${spans.slice(0, MOST_SPANS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    `  ${adviceFor(stream, unproven).join('; ')}`,
+    `  ${adviceFor(unproven).join('; ')}`,
   ];
 }
 
 /** What can be done about days in these states. */
 const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] = [
+  ['`daywalk backfill` walks what is before the first day', ['unplanned']],
   ['`daywalk gaps` has the commands that fill gaps', ['failed', 'pending', 'running', 'missing']],
   ['what is open is exported once it is closed', ['open']],
   ['`daywalk verify --offline` tells what of a damaged day is gone', ['damaged']],
   ['what moved to the tier is looked into without --without-tier', ['tiered']],
   ['what was pruned cannot be searched', ['pruned']],
 ];
-function adviceFor(stream: string, found: SearchedStream['unproven']): string[] {
-  const unplanned = found.filter(({ state }) => state === 'unplanned').map(({ day }) => day);
-  const [first, last = first] = [unplanned[0], unplanned.at(-1)];
-  return linesOf(
-    first !== undefined &&
-      last !== undefined &&
-      `\`${fillCommand(stream, first, last)}\` walks what is before the first day`,
-    ...ADVICE.map(
-      ([advice, states]) => found.some(({ state }) => states.includes(state)) && advice,
-    ),
+const adviceFor = (found: SearchedStream['unproven']): string[] =>
+  ADVICE.flatMap(([advice, states]) =>
+    found.some(({ state }) => states.includes(state)) ? [advice] : [],
   );
-}

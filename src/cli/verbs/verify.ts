@@ -9,7 +9,7 @@ import type { Database } from '../../store/database.ts';
 import { listPublishedWindows, type PublishedWindow } from '../../store/evidence/proven.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { readStreams } from '../../store/streams.ts';
-import type { TierCheck } from '../../tier/check-days.ts';
+import { checkTieredDays, type TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
 import { openMoved } from '../open-moved.ts';
 import { printResult } from '../terminal/output.ts';
@@ -21,6 +21,7 @@ import {
   storedDocument,
   verdictDocument,
 } from '../terminal/verify-text.ts';
+import { openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { openWalking } from '../walk-wiring.ts';
 import { type Asked, askedOf, askedOfApi, type Store, withStore } from '../wiring.ts';
@@ -103,7 +104,5 @@ async function againstDigests(invocation: Invocation): Promise<number> {
 /** Reads the days that moved; null: there are none, or no setting says where they are. */
 async function checkTier(moved: readonly MovedDay[], store: Store): Promise<TierCheck | null> {
   if (moved.length === 0 || store.settings.tierUrl === undefined) return null;
-  const { openTier } = await import('../tier-wiring.ts');
-  const { checkTieredDays } = await import('../../tier/check-days.ts');
   return checkTieredDays(await openTier(store.database, store), moved);
 }

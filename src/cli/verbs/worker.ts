@@ -6,9 +6,14 @@ import { type Activity, noActivity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
-import { notified, notifyingFailure } from '../notifying.ts';
 import { openStatusPage } from '../open-status-page.ts';
-import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
+import {
+  type ExportSession,
+  forgetRefusal,
+  notified,
+  notifyingFailure,
+  withExport,
+} from '../pass.ts';
 import { redactor } from '../process-redactor.ts';
 import { Progress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';

@@ -48,12 +48,8 @@ function zoneOf(text: string): string | undefined {
   }
 }
 
-/** `Berlin` is meant as a city, `Europe/Berln` as a whole name, and `UTC+5` as hours east of Greenwich. */
+/** The zone or the city that is meant. */
 function suggestion(text: string): string {
-  const [, sign, hours] = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?00)?$/i.exec(text) ?? [];
-  // POSIX, and so Etc/GMT…, counts hours west of it.
-  const offset = sign && zoneOf(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
-  if (offset) return `; did you mean ${offset}?`;
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
   if (text.includes('/')) return didYouMean(text, zones);
   const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]));
