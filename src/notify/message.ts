@@ -1,6 +1,6 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
-import { formatDuration, linesOf, oneLine, utcMinute } from '../text.ts';
+import { cut, formatDuration, linesOf, oneLine, utcMinute } from '../text.ts';
 import type { Posted } from './post.ts';
 import type { Notification } from './rows.ts';
 
@@ -113,7 +113,4 @@ function forSlack(lines: readonly string[]): string {
 /** Header values are Latin letters. */
 const asciiOf = (text: string): string => oneLine(text).replace(/[^\x20-\x7e]/g, '?');
 
-function shortened(text: string): string {
-  const clean = oneLine(text);
-  return clean.length > MOST_LETTERS ? `${clean.slice(0, MOST_LETTERS)}…` : clean;
-}
+const shortened = (text: string): string => cut(oneLine(text), MOST_LETTERS);

@@ -57,16 +57,18 @@ export class StatusServer {
   readonly #parts: StatusServerParts;
   #listener: Listener | null = null;
   #databases: readonly Database[] = [];
-  #facts: Facts;
+  readonly #facts: Facts;
   #waitsFor = 'the worker has just begun to open its database';
 
   constructor(parts: StatusServerParts) {
     this.#parts = parts;
     parts.metrics.begin(parts.streams);
-    const none = () => {
-      throw new TransientError(this.#waitsFor);
+    const way = (index: number) => () => {
+      const database = this.#databases[index];
+      if (database === undefined) throw new TransientError(this.#waitsFor);
+      return database;
     };
-    this.#facts = openFacts(parts, none, none);
+    this.#facts = openFacts(parts, way(0), way(1));
   }
 
   /**
@@ -101,14 +103,7 @@ export class StatusServer {
     const { clock, log } = this.#parts;
     const limits = { connections: 1, statementTimeoutMs: STATEMENT_MS, patienceMs: 0 };
     const open = () => new Database({ url, ...limits, clock, log });
-    const [shared, chosen] = [open(), open()];
-    this.#databases = [shared, chosen];
-    // Anew: what is kept so far says that there is no database.
-    this.#facts = openFacts(
-      this.#parts,
-      () => shared,
-      () => chosen,
-    );
+    this.#databases = [open(), open()];
   }
 
   /** Until then: what is waited for, in words that hold no secret. */

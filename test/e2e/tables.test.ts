@@ -66,7 +66,7 @@ test('a changed table stays as it is until a person has it built anew', async ()
     /^alerts: the settings define it otherwise/m,
   );
   const applied = await scene.succeed(['tables', '--apply'], settings);
-  expect(applied.stdout).toMatch(/^alerts: 2 days taken in/m);
+  expect(applied.stdout).toMatch(/^daywalk\.alerts \(stream events\): .* of 2 days/m);
   expect(applied.stdout).toMatch(/values do not fit their types and are null/);
   const [found] = await scene.database.query(
     'select count(level)::int as levels, count(word)::int as words from daywalk.alerts',

@@ -36,21 +36,14 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
 
 /** Makes what differs, and fills it; what an interrupt leaves undone, the next run or call does. */
 async function apply(
-  { database, options, signal, settings }: Store,
+  { database, signal, settings }: Store,
   rebuild: readonly RecordTable[],
 ): Promise<readonly TableChange[]> {
   const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
   const changes = await applyTables(database, settings.tables, namesOf(rebuild));
   const known = await readStreams(database, namesOf(settings.streams));
-  const sums = new Map<string, { days: number; records: number }>();
   const ids = known.map(({ streamId }) => streamId);
-  await syncTables(database, ids, signal, ({ name, records }) => {
-    const sum = sums.get(name) ?? { days: 0, records: 0 };
-    sums.set(name, { days: sum.days + 1, records: sum.records + (records ?? 0) });
-  });
-  if (options.json !== true)
-    for (const [name, { days, records }] of sums)
-      print(`${name}: ${counted(days, 'day')} taken in, ${counted(records, 'row')}`);
+  await syncTables(database, ids, signal);
   return changes;
 }
 
