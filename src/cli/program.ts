@@ -1,6 +1,7 @@
 /** The command line: verbs, their options and help, made from the tables of verbs and settings. */
 import { Command, Option } from 'commander';
 import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
+import { isSecret } from '../settings/table/setting.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
 import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
@@ -59,7 +60,7 @@ type OnEnd = (code: number) => void;
 function addSettings(command: Command, { settings, options = [], shows = [] }: VerbRow): void {
   const rows = ROWS.filter((row) => settings.includes(row.group));
   if (rows.length === 0) return;
-  for (const row of rows) if (row.secret) command.addOption(refused(row));
+  for (const row of rows) if (isSecret(row.kind)) command.addOption(refused(row));
   const more = rows.flatMap((row) => {
     if (row.flag === null) return [];
     const flag = `${row.flag} ${row.placeholder}`.trimEnd();

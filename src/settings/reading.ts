@@ -3,6 +3,7 @@
 import { Problems, Wrong } from './problems.ts';
 import type { Origin } from './settings.ts';
 import { type ReadFile, textOf } from './small-files.ts';
+import { isSecret } from './table/setting.ts';
 import { SETTINGS, type SettingKey } from './table/table.ts';
 import { Secret } from './values/secret.ts';
 import { passwordsIn } from './values/url.ts';
@@ -48,8 +49,8 @@ export class Reading {
     origin: Origin,
     { place = origin.place, folder = this.#cwd }: { place?: string; folder?: string } = {},
   ): void {
-    const { kind, secret } = SETTINGS[key];
-    if (secret) this.problems.hide(text);
+    const { kind } = SETTINGS[key];
+    if (isSecret(kind)) this.problems.hide(text);
     const value = parseValue(kind, text, folder);
     if (value instanceof Wrong) this.problems.addWrong(place, text, value);
     else if (value instanceof Secret && kind.kind === 'secretUrl')

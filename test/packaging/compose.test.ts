@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { readFlags } from '../../simulator/flags.ts';
 import { readProgram } from '../../src/cli/program.ts';
 import { loadSettings } from '../../src/settings/load.ts';
+import { isSecret } from '../../src/settings/table/setting.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { blocks, paper, ROOT } from '../docs/markdown.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -141,7 +142,9 @@ test('secrets and volumes are defined where they are used, and used where they a
 });
 
 test('outside the demo no secret stands in the file', () => {
-  const secret = new Set<string>(ROWS.filter((row) => row.secret).flatMap((row) => row.env));
+  const secret = new Set<string>(
+    ROWS.filter(({ kind }) => isSecret(kind)).flatMap((row) => row.env),
+  );
   for (const { environment = {} } of Object.values(compose.services))
     expect(
       Object.keys(environment).filter((key) => secret.has(key) || /PASSWORD$/.test(key)),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { settingsTableMarkdown } from '../../src/cli/docs-tables.ts';
 import { Wrong } from '../../src/settings/problems.ts';
+import { isSecret } from '../../src/settings/table/setting.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { formatValue, parseValue } from '../../src/settings/values/value.ts';
 
@@ -23,7 +24,7 @@ describe('rows', () => {
       expect(new Set(list).size).toBe(list.length);
   });
   test('a secret is never a flag and never in the file', () => {
-    for (const row of ROWS.filter((row) => row.secret))
+    for (const row of ROWS.filter(({ kind }) => isSecret(kind)))
       expect(row).toMatchObject({ flag: null, inFile: false });
   });
   test('the key of a setting with a flag is what commander calls it', () => {

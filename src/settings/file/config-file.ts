@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
 import { MISSING } from '../small-files.ts';
+import { isSecret } from '../table/setting.ts';
 import { ROWS, type SettingRow } from '../table/table.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { type Part, parseYaml } from './yaml-tree.ts';
@@ -77,7 +78,7 @@ function takeSetting(row: SettingRow, part: Part, folder: string, reading: Readi
   const { place, spot, parts } = part;
   const text = row.kind.kind === 'fields' && parts ? fieldsText(parts) : part.text;
   if (!row.inFile) {
-    if (text !== undefined && row.secret) problems.hide(text);
+    if (text !== undefined && isSecret(row.kind)) problems.hide(text);
     problems.add(place, elsewhere(row));
   } else if (text !== undefined)
     reading.take(row.key, text, { source: 'file', place: spot }, { place, folder });
@@ -93,7 +94,7 @@ const fieldsText = (parts: readonly Part[]): string =>
 
 function elsewhere(row: SettingRow): string {
   const file = ROWS.find((other) => other.name === `${row.name}_file`);
-  if (row.secret && file !== undefined)
+  if (isSecret(row.kind) && file !== undefined)
     return `a secret does not belong in this file; set the environment variable ${row.env[0]}, or ${file.name}`;
   return `cannot be set in this file; set the environment variable ${row.env[0]}`;
 }

@@ -68,15 +68,14 @@ export interface Setting<K extends Kind = Kind, D extends string | null = string
   readonly placeholder: string;
   /** May it stand in `daywalk.yaml`? */
   readonly inFile: boolean;
-  /** Never printed, logged or given as a flag. */
-  readonly secret: boolean;
 }
+
+/** Whether it is never printed, logged or given as a flag. */
+export const isSecret = ({ kind }: Kind): boolean => kind === 'apiKey' || kind === 'secretUrl';
 
 /** What a row says beside name, kind and default; what it leaves out follows the rule, as that environment and flag are spelled like the name. */
 type Rest = Pick<Setting, 'description'> & Exceptions;
-type Exceptions = Partial<
-  Pick<Setting, 'env' | 'flag' | 'placeholder' | 'inFile' | 'secret' | 'unset'>
->;
+type Exceptions = Partial<Pick<Setting, 'env' | 'flag' | 'placeholder' | 'inFile' | 'unset'>>;
 
 /** Makes the rows of one group, with its own exceptions; `page_length` becomes `DAYWALK_PAGE_LENGTH` and `--page-length`. */
 export function section(group: Group, exceptions: Exceptions = {}) {
@@ -95,7 +94,6 @@ export function section(group: Group, exceptions: Exceptions = {}) {
     flag: `--${name.replaceAll(/[._]/g, '-')}`,
     placeholder: placeholderOf(kind),
     inFile: true,
-    secret: false,
     ...exceptions,
     ...rest,
   });
@@ -113,7 +111,7 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
   what: string,
   { kind, ...rest }: { readonly kind: K } & Rest,
 ) {
-  const secret = row(name, kind, null, { flag: null, inFile: false, secret: true, ...rest });
+  const secret = row(name, kind, null, { flag: null, inFile: false, ...rest });
   const file = row(`${name}_file`, { kind: 'path' }, null, {
     description: `A file that holds ${what} and nothing else.`,
     env: [`${secret.env[0]}_FILE`],

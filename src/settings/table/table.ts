@@ -46,12 +46,10 @@ export const SETTINGS = {
   httpProxy: proxy('proxy.http', { kind: 'secretUrl', of: 'proxy' }, null, {
     description: 'The proxy for an API with an http URL.',
     env: ['HTTP_PROXY', 'http_proxy'],
-    secret: true,
   }),
   httpsProxy: proxy('proxy.https', { kind: 'secretUrl', of: 'proxy' }, null, {
     description: 'The proxy for an API with an https URL.',
     env: ['HTTPS_PROXY', 'https_proxy'],
-    secret: true,
   }),
   noProxy: proxy('proxy.except', { kind: 'text' }, null, {
     description: 'Hosts that are reached without the proxy, with commas between them.',

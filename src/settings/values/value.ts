@@ -4,7 +4,7 @@ import type { TimeFormat } from '../../model.ts';
 import { printable } from '../../text.ts';
 import { shown, Wrong } from '../problems.ts';
 import { AGE } from '../table/kinds.ts';
-import type { Kind } from '../table/setting.ts';
+import { isSecret, type Kind } from '../table/setting.ts';
 import type { SETTINGS } from '../table/table.ts';
 import { formatListen, parseListen } from './listen.ts';
 import {
@@ -85,9 +85,8 @@ export type SettingValues = {
 
 /** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
 export function parseValue(kind: Kind, text: string, folder: string): Value | Wrong {
-  const isSecret = kind.kind === 'apiKey' || kind.kind === 'secretUrl';
-  const word = isSecret ? text : text.trim();
-  if (word === '' && !isSecret) return new Wrong('is empty');
+  const word = isSecret(kind) ? text : text.trim();
+  if (word === '' && !isSecret(kind)) return new Wrong('is empty');
   return (SPELLINGS[kind.kind] as Spelling<Kind>).read(word, kind, folder) as Value | Wrong;
 }
 
