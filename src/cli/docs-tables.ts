@@ -16,8 +16,8 @@ export const verbsTableMarkdown = (): string =>
     VERBS.map(({ name, argument, does, options = [], page }) => {
       const verb = ['daywalk', name, argument?.name().toUpperCase()].join(' ').trimEnd();
       const more = page === undefined ? '' : `; see [${page}](${page})`;
-      const flags = options.map(({ long, argChoices = [] }) =>
-        `\`${long} ${argChoices.join('|')}`.trimEnd().concat('`'),
+      const flags = options.map(({ long, argChoices }) =>
+        argChoices === undefined ? `\`${long}\`` : `\`${long} ${argChoices.join('|')}\``,
       );
       return [`\`${verb}\``, `${does}${more}`, flags.join(', ')];
     }),
