@@ -51,24 +51,16 @@ export function calendar({ stream, days, since }: StreamDays): Html {
   const newestFirst = years
     .reverse()
     .map((year) => [year, shown.filter(({ day }) => day.startsWith(year))] as const);
-  const open = newestFirst.slice(0, YEARS_OPEN);
-  const older = newestFirst.slice(YEARS_OPEN);
-  if (open.length === 0)
+  if (newestFirst.length === 0)
     return html`<p class="quiet">${since === null ? 'Never planned in this database.' : 'No day of it is closed yet.'}</p>`;
-  return html`<div class="years">${open.map(([year, own]) => yearPicture(stream, year, own))}</div>${
-    older.length > 0 && folded(stream, older)
-  }`;
-}
-
-function folded(
-  stream: string,
-  years: readonly (readonly [string, readonly DayInState[]])[],
-): Html {
-  const names = `${years.at(-1)?.[0]}${years.length > 1 ? ` to ${years[0]?.[0]}` : ''}`;
-  const open = years.some(([, days]) => days.some(needsLook));
-  return html`<details class="older"${open && new Html(' open')}><summary>${names}</summary><div class="years">${years.map(
-    ([year, own]) => yearPicture(stream, year, own),
-  )}</div></details>`;
+  const pictures = (some: typeof newestFirst) =>
+    html`<div class="years">${some.map(([year, own]) => yearPicture(stream, year, own))}</div>`;
+  const open = pictures(newestFirst.slice(0, YEARS_OPEN));
+  const older = newestFirst.slice(YEARS_OPEN);
+  if (older.length === 0) return open;
+  const names = `${older.at(-1)?.[0]}${older.length > 1 ? ` to ${older[0]?.[0]}` : ''}`;
+  const isOpen = older.some(([, own]) => own.some(needsLook));
+  return html`${open}<details class="older"${isOpen && new Html(' open')}><summary>${names}</summary>${pictures(older)}</details>`;
 }
 
 function yearPicture(stream: string, year: string, days: readonly DayInState[]): Html {
