@@ -696,7 +696,7 @@ describe('records that tell how long ago they were', () => {
 
 describe('row numbers that begin anew on each page', () => {
   it.each(['none', 'exact'] as const)('are no part of the records, totals %s', async (totals) => {
-    const wrap: Wrap = (list, total) => {
+    const wrap: Habits['wrap'] = (list, total) => {
       const rows = list.map((record, n) => record.replace('{', `{"row": ${n + 1}, `));
       return `{"total":${total},"data":[${rows.join(',')}]}`;
     };
