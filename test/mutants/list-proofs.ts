@@ -314,8 +314,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'ends of ranges that are rounded hide what stands beside midnights',
     'src/walk/proof/cuts.ts',
-    'isEnd && from < across.from',
-    'isEnd && from > across.from',
+    'isLookedAt ? null : await walkHour(context)',
+    'isLookedAt ? null : null',
     ['test/walk/dates.test.ts'],
   ),
   mutant(

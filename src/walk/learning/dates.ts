@@ -9,7 +9,7 @@ import { around, secondsOf } from '../../plan/split.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { UNLEARNED_REACH } from '../questions/knowledge.ts';
+import { type Knowledge, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
 import { BEYOND_DATES, BEYOND_ROUNDED, DAY_SECONDS, spansAround } from '../questions/span.ts';
 
@@ -22,16 +22,23 @@ const ASKED_AGAIN = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
+ * @returns whether the hours beside this midnight were looked at.
  * @throws {WalkError} where ranges across a midnight show nothing, whatever stands there.
  */
-export async function learnHiddenByDate(context: WindowContext, midnight: string): Promise<void> {
+export async function learnHiddenByDate(
+  context: WindowContext,
+  midnight: string,
+): Promise<boolean> {
   const { knowledge } = context;
+  let isLookedAt = false;
   await knowledge.reachLearning.run(async () => {
     if (knowledge.hiddenByDate !== null || knowledge.longestList === 0) return;
     if (knowledge.datesTried >= MOST_TRIES) return;
+    isLookedAt = true;
     const [before, after] = await bothSides(context, midnight, HOURS);
     if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
     else await refuseNothingAcross(context, midnight);
+    if (before === 'rounded' || after === 'rounded') await learnRounded(knowledge, midnight);
     const isHidden = before === true || after === true;
     if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? await beforeOf(context, midnight) : 'after';
@@ -40,6 +47,7 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     await knowledge.learn('hidden_by_date', hidden, evidence);
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
   });
+  return isLookedAt;
 }
 
 /**
@@ -49,11 +57,17 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
 export async function learnRounding(context: WindowContext, second: string): Promise<boolean> {
   if (context.knowledge.reach !== null) return false;
   const sides = await bothSides(context, second, [1]);
-  if (!sides.some((side) => side === 'rounded' || side === true)) return false;
-  const evidence = `a range across ${second} shows more than ranges that end or begin there`;
-  await context.knowledge.learn('reach', BEYOND_ROUNDED, evidence);
-  return true;
+  const isRounded = sides.some((side) => side === 'rounded' || side === true);
+  if (isRounded) await learnRounded(context.knowledge, second);
+  return isRounded;
 }
+
+const learnRounded = (knowledge: Knowledge, second: string) =>
+  knowledge.learn(
+    'reach',
+    BEYOND_ROUNDED,
+    `a range across ${second} shows more than ranges that end or begin there`,
+  );
 
 /** What ranges that end behind a second hide before it, and ranges that begin there behind it. */
 const bothSides = (context: WindowContext, second: string, within: readonly number[]) =>

@@ -54,8 +54,7 @@ export async function askCut(
   const { database } = context;
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const nothing = await learnReachAt(context, second, since);
-    if (nothing !== null) return { across: nothing, before: null, after: null };
+    await learnReachAt(context, second, since);
     const spans = spansAround(second, context);
     const across = await settleSpan(context, 'across', spans.across, since);
     if (across.stored === 0) return { across, before: null, after: null };
@@ -77,33 +76,15 @@ export async function askCut(
   throw unsettled(`what lies across ${second} is different each time`);
 }
 
-/**
- * Learns how far requests must reach, where something lies across a cut that was asked for with the longest; before the midnight that
- * ends the window, an hour.
- * @returns a walk of more than the cut, in which nothing lies.
- */
-async function learnReachAt(
-  context: WindowContext,
-  second: string,
-  after: number,
-): Promise<EndedWalk | null> {
-  const { knowledge, window } = context;
-  const { across } = spansAround(second, context);
-  const { from } = around(second, -MOST_ROUNDED, 0);
-  const isEnd = second === `${window.day} 23:59:59`;
-  if (knowledge.reach === null && isEnd && from < across.from) {
-    const asked = settleSpan(context, 'across', { ...across, from }, after);
-    const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
-    if (walk?.stored === 0) return walk;
-    await learnRounding(context, second);
-  }
+/** Learns how far requests must reach, where something lies across a cut that was asked for with the longest. */
+async function learnReachAt(context: WindowContext, second: string, after: number): Promise<void> {
+  const { knowledge } = context;
   if (knowledge.reach === null) {
     const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
     const walk = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
     if (walk?.stored !== 0) await learnReach(context, span);
   }
   if (knowledge.reach === 'day') throw new WalkError('capped', NOTHING_IS_CUT);
-  return null;
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */
@@ -132,8 +113,11 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
   if (isMidnight(window)) {
-    await learnHiddenByDate(context, window.from);
+    const isLookedAt = await learnHiddenByDate(context, window.from);
     refuseUnfinished(context, window.from);
+    const across = isLookedAt ? null : await walkHour(context);
+    if (across?.stored === 0)
+      return proved(context, { across, before: null, after: null }, { more: 0, less: 0 });
   }
   let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -165,6 +149,23 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     `what lies across ${window.from} is not what the windows on both sides hold of it`,
     'The records around it have changed: the windows are walked again, and then the cut.',
   );
+}
+
+/**
+ * As long as it is not known how far requests must reach: walks the hour before the midnight that ends the window, and the cut with it.
+ * Where that is not empty, it is learned whether the ends of ranges hide any of it.
+ * @returns null: that hour need not, or could not be walked.
+ */
+async function walkHour(context: WindowContext): Promise<EndedWalk | null> {
+  const { knowledge, window } = context;
+  const { across } = spansAround(window.from, context);
+  const { from } = around(window.from, -MOST_ROUNDED, 0);
+  const isEnd = window.from.startsWith(window.day);
+  if (knowledge.reach !== null || !isEnd || from >= across.from) return null;
+  const asked = settleSpan(context, 'across', { ...across, from }, 0);
+  const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
+  if (walk?.stored !== 0) await learnRounding(context, window.from);
+  return walk;
 }
 
 /** The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. */
