@@ -11,6 +11,7 @@ import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
+  accept,
   closedDays,
   newStream,
   readResults,
@@ -282,6 +283,35 @@ it('a day of which a cut alone has shown a record is none that its source has fo
     { state: 'complete', published: records(1_000, 1) },
     { state: 'complete', published: records(2_000, 5) },
   ]);
+});
+
+describe('days before all that were exported, which show nothing', () => {
+  /** Two days are exported; then two before them are, of which the source shows nothing, as of the first of those where it is forgotten. */
+  const exportedBackwards = async (isForgotten: boolean) => {
+    const days = closedDays(4);
+    const [since = '', , third = '', fourth = ''] = days;
+    const source = new ImaginedSource({ [third]: records(3_000, 5), [fourth]: records(4_000, 5) });
+    const exporting = { server, source, stream: newStream(), since: third };
+    await runOnce(exporting);
+    if (isForgotten) source.lists.set(`${third} 00:00:00`, []);
+    const again = async () => {
+      await runOnce({ ...exporting, since });
+      return (await windowStates()).slice(0, 2);
+    };
+    return { again, stream: exporting.stream };
+  };
+
+  it('are empty where the oldest day that was exported is still shown', async () => {
+    const { again } = await exportedBackwards(false);
+    expect(await again()).toEqual(['complete', 'complete']);
+  });
+
+  it('may be forgotten where that one is, until a person says that they are empty', async () => {
+    const { again, stream } = await exportedBackwards(true);
+    expect(await again()).toEqual(['failed', 'failed']);
+    await accept(server, stream);
+    expect(await again()).toEqual(['complete', 'complete']);
+  });
 });
 
 it('a quiet stream whose last day with records was forgotten waits for none', async () => {

@@ -3,7 +3,7 @@ import type { Day, Span } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { Lease, LeasedWindow } from '../leases.ts';
 
-/** A day with records before another one. */
+/** A day with records before another one, or behind it. */
 export interface ShownBefore extends Span {
   readonly day: Day;
   /** Its source was found to have forgotten it. */
@@ -20,17 +20,28 @@ export interface ShownBefore extends Span {
   readonly accepted: boolean;
 }
 
-/** The newest proven day before another one that holds records, or that one itself where its source has forgotten it; null: none. */
-export function readShownBefore(database: Database, streamId: number, day: string) {
+/**
+ * The newest proven day before another one that holds records, or that one itself where its source has forgotten it; null: none.
+ * @param orBehind where there is none, the oldest one behind it.
+ */
+export function readShownBefore(
+  database: Database,
+  streamId: number,
+  day: string,
+  orBehind = false,
+) {
   return database.first<ShownBefore>(
-    `with before as (
+    `with shown as not materialized (
        select w.day, w.from_time, w.to_time, w.shown_at, d.retired_since, d.gone
          from daywalk.days d
          join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
         -- A day of which a cut alone has shown something is no evidence: its window never did.
         where d.stream_id = $1 and w.shown_at is not null and greatest(d.records, (w.proof ->> 'records')::bigint) > 0
-          and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
-        order by d.day desc limit 1
+     ), before as (
+       (select * from shown where day < $2::date or (day = $2::date and retired_since is not null) order by day desc limit 1)
+       union all
+       (select * from shown where $3 and day > $2::date order by day limit 1)
+       order by day limit 1
      )
      select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
             w.retired_since is not null as retired,
@@ -51,7 +62,7 @@ export function readShownBefore(database: Database, streamId: number, day: strin
                             join daywalk.walks k on k.window_id = part.window_id
                             join daywalk.pages p on p.walk_id = k.walk_id and p.day = $2::date and p.page_no = 0
                            where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole') as later`,
-    [streamId, day],
+    [streamId, day, orBehind],
   );
 }
 

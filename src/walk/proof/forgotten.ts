@@ -67,7 +67,7 @@ export async function asOldest(context: WindowContext, proof: Proof): Promise<Pr
 async function showsNothingOlder(context: WindowContext, before: ShownBefore): Promise<boolean> {
   if (!before.retired && !(await showsNothing(context, before))) return false;
   const [from, to] = [addDays(before.day, -WEEK), addDays(context.window.day, -1)];
-  return showsNothingBetween(context, from, to);
+  return before.day > context.window.day || showsNothingBetween(context, from, to);
 }
 
 /**
@@ -91,7 +91,8 @@ export async function refuseForgotten(context: WindowContext, records: number): 
   if (held > 0 && window.splitBy === null)
     throw contradicted('it was empty, and asked again it shows records');
   if (kind !== 'day') return;
-  const before = await readShownBefore(database, knowledge.streamId, day);
+  // Where nothing older is known, an empty day was forgotten before a younger one was.
+  const before = await readShownBefore(database, knowledge.streamId, day, records === 0);
   if (before === null || before.accepted) return;
   if (records > 0 ? before.seenAsOld : before.keptThatLong) return;
   if (!(await showsNothingOlder(context, before))) return;
