@@ -33,14 +33,14 @@ export function asksForLater(error: unknown): error is TransientError {
 
 /**
  * The error that `refusal` means.
- * @returns a TransientError, whose message is only the words, for 408, 425, 429, 5xx, and a 403 that names a time, as some
- *   APIs limit rates with it; a RefusedError for 401 and any other 403; a RequestError for everything else, redirects and other 2xx included.
+ * @returns a TransientError, whose message is only the words, for 408, 425, 429, 5xx, and for a 403 or a 202 that names a time, as some
+ *   APIs limit rates with the former, and with the latter fetch first what was archived; a RefusedError for 401 and any other 403; a RequestError for everything else, redirects and other 2xx included.
  */
 export function errorOfStatus(refusal: ErrorAnswer, about: About): DaywalkError {
   const { status, retryAfterMs } = refusal;
   const text = excerpt(refusal.body, about.secrets);
   const said = text === '' ? `answered ${status}` : `answered ${status}: "${text}"`;
-  const later = status === 403 && retryAfterMs !== undefined;
+  const later = (status === 403 || status === 202) && retryAfterMs !== undefined;
   if (TRANSIENT.has(status) || later || (status >= 500 && status < 600))
     return new TransientError(said, { status, retryAfterMs });
   if (status === 401 || status === 403)

@@ -27,6 +27,13 @@ describe('at once, without a second request', () => {
     expect(server.heads).toHaveLength(1);
   });
 
+  test('a 202 that names a time is asked again then: what it was asked for is being fetched', async () => {
+    const later = { status: 202, headers: { 'Retry-After': '1' } };
+    const server = await scriptedServer([answer('{"status":"PENDING"}', later), answer(PAGE)]);
+    expect((await open(server.url).fetch()).body.toString()).toBe(PAGE);
+    expect(server.heads).toHaveLength(2);
+  });
+
   test.each([205, 304])('%i without a body is a RequestError', async (status) => {
     const length = status === 205 ? 'Content-Length: 0\r\n' : '';
     const server = await scriptedServer([raw(`HTTP/1.1 ${status} Whatever\r\n${length}\r\n`)]);
