@@ -72,6 +72,25 @@ describe('a total that comes to count the page', () => {
   });
 });
 
+it('a day whose source tells no totals any more, not of its parts either, is not walked again and again', async () => {
+  let upgraded = false;
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 40), [second]: records(2_000, 40), [third]: records(3_000, 40) },
+    {
+      wrap: (list, _, request) =>
+        upgraded ? `{"data":[${list.join(',')}]}` : body(list, source.within(request).length),
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+  upgraded = true;
+  source.asked.length = 0;
+  expect((await exported(exporting)).get(third)).toMatchObject({
+    ...{ state: 'failed', lastError: expect.stringContaining('daywalk accept'), walks: 2 },
+  });
+  expect(source.asked.length).toBeLessThan(45);
+});
+
 describe('answers that come to say of themselves that they are partial', () => {
   it.each([
     ['none', 30],

@@ -23,11 +23,12 @@ export async function settleContradiction(
 ): Promise<WindowEnd | 'again'> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
   if ((await isRestless(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
-  if (said.rule === 'C2' && (await tellsOfParts(context)))
-    return splitUp(context, said.reason, null);
+  const isC2 = said.rule === 'C2';
+  if (isC2 && (await tellsOfParts(context))) return splitUp(context, said.reason, null);
   if (said.least <= newest.stored) {
-    if (times <= context.walkAttempts) return 'again';
-    const hint = said.rule === 'C2' ? LACKS_TOTAL : undefined;
+    // No part tells a total either: neither will another walk.
+    if (times <= context.walkAttempts && !(isC2 && isDivisible(context))) return 'again';
+    const hint = isC2 ? LACKS_TOTAL : undefined;
     throw contradicted(`${said.reason}, in ${times} walks (${said.rule})`, hint);
   }
   await refuseForeignTotal(context, newest, `${said.reason} (${said.rule})`);
