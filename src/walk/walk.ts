@@ -188,6 +188,8 @@ export class Walk {
     const isAsked =
       this.#walk.role === 'whole' || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
     if (!isAsked || (await this.#asking.endsAlone(records))) return 'last';
+    // A long page behind it has shown nothing, and a short one does: they do not begin at one place.
+    if (this.#pageClaims.at(-1)?.came === 0) return this.#notContinued(1);
     const told = `record ${records} comes alone, and asked for by itself the next one comes, too`;
     await knowledge.learn('large_records', true, told);
     this.#observed = { ...this.#observed, apart: true };

@@ -1,6 +1,7 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (docs/completeness.md). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import { addDays } from '../../src/plan/days.ts';
 import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
@@ -566,6 +567,39 @@ describe('pages that are counted by number', () => {
     expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
     expect(result.requests).toBeLessThan(80);
   });
+});
+
+describe('pages that are counted by number, and made longer where fewer records are asked for than ten', () => {
+  class Longer extends ImaginedSource {
+    override answer(request: PageRequest, number: number): string {
+      const length = Math.max(10, request.length);
+      const start = Math.floor(request.start / length) * length;
+      return super.answer({ ...request, start, length }, number);
+    }
+  }
+
+  it.each([
+    [1, 'none'],
+    [1, 'exact'],
+    [11, 'none'],
+    [11, 'exact'],
+  ] as const)(
+    'show none of %i records twice, and are not asked for ever, totals %s',
+    async (count, totals) => {
+      const source = new Longer({ [day]: records(1, count) }, { totals });
+      const stopped = new AbortController();
+      const fetchPage: ImaginedSource['fetchPage'] = (...asked) => {
+        if (source.asked.length > 400) stopped.abort(new Error('asked for ever'));
+        return source.fetchPage(...asked);
+      };
+      const exporting = { server, source: Object.assign(Object.create(source), { fetchPage }) };
+      const stream = newStream();
+      const { signal } = stopped;
+      await runOnce({ ...exporting, stream, since: day, pageLength: 20, signal });
+      expect(await complaints(server, source, stream)).toEqual([]);
+      expect(source.asked.length).toBeLessThan(200);
+    },
+  );
 });
 
 describe('pages that are counted by number, and the last one for all that is behind it', () => {

@@ -147,6 +147,10 @@ export class Asking {
     if (came > 1 && digest === first && paging === 'number') throw contradicted(IGNORES_START);
     if (came === 1 && digest === first && isPowerOfTwo(pages)) {
       if ((await this.#far(records, 1))?.beginsWithLast) throw contradicted(IGNORES_START);
+      // By number, a long page begins at the first record, and a short one does, too, where it is made longer.
+      const { pageLength: long } = this.#walk;
+      const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
+      if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)
         throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);

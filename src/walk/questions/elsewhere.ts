@@ -25,6 +25,5 @@ export async function newestDay(
   const spans = await listKnownSpans(database, [knowledge.streamId]);
   const ends = spans.map(({ to }) => to).sort();
   const newest = ends.at(-1) as Day;
-  const day = newest === failing ? addDays(newest, -1) : newest;
-  return targetOf(stream, dayOf(day));
+  return targetOf(stream, dayOf(newest === failing ? addDays(newest, -1) : newest));
 }
