@@ -5,6 +5,7 @@ import { apiOf, type SourceOptions } from './api.ts';
 import { type FetchOptions, fetchPage } from './fetch.ts';
 import { type ContractHints, type FoundContract, findContract } from './find-contract.ts';
 import type { LimiterState } from './limiter.ts';
+import { lengtheningPages } from './short-pages.ts';
 
 export type { Away, SourceOptions, SourceWatch } from './api.ts';
 
@@ -37,7 +38,7 @@ export function openSource(options: SourceOptions): Source {
   const api = apiOf(options);
   const { credentials } = api;
   return {
-    fetchPage: (request, fetch) => fetchPage(api, request, fetch),
+    fetchPage: lengtheningPages((request, fetch) => fetchPage(api, request, fetch)),
     findContract: (body, hints) => findContract(body, { ...hints, secrets: credentials.secrets() }),
     excerpt: (content) => excerpt(content, credentials.secrets()),
     limits: () => api.limiter.state,
