@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
 import { excerpt, holdsSecret } from '../redactor.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { countValues, framed, utf16Of } from './body-scan.ts';
+import { countValues, documentOf } from './body-scan.ts';
 
 /** What a body is judged by. */
 export interface Judging {
@@ -164,8 +164,6 @@ export function refuseManyValues(body: Buffer, limitBytes: number, place: string
  * @throws EnvelopeError with a short excerpt.
  */
 function refuseNonJson(body: Buffer, secrets: readonly string[], place: string): void {
-  // Whether there is JSON behind such a mark is seen where the text is read.
-  if (utf16Of(body) !== null) return;
   const hasBom = body.length >= 3 && body.readUIntBE(0, 3) === 0xefbbbf;
   let from = hasBom ? 3 : 0;
   let to = body.length;
@@ -199,7 +197,7 @@ export function emptyAnswer(
   body: Buffer,
 ): { readonly status: 204 | 404; readonly body: Buffer } | null {
   if (status === 204) return { status, body: Buffer.from('null') };
-  const value = status === 404 ? framed(body) : undefined;
+  const value = status === 404 ? documentOf(body) : undefined;
   return typeof value === 'object' && value !== null ? { status: 404, body } : null;
 }
 

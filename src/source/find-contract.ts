@@ -3,7 +3,7 @@
 import { EnvelopeError, NoRecordsError } from '../errors.ts';
 import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
-import { framed, frameOf, utf16Of } from './body-scan.ts';
+import { documentOf } from './body-scan.ts';
 import { describe, follow, isObject, type Path, spell, valueAt } from './json.ts';
 import { chooseList, holdsRecords, type ListFound, listsIn, tellLists } from './lists.ts';
 import { mayBeTotalName, parseTotal, relationBeside, totalCandidates } from './total.ts';
@@ -18,7 +18,7 @@ export interface ContractHints {
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** A contract, and how many records the body has that shows it, as far as they were counted; without any it is no evidence. */
+/** A contract, and how many records the body has that shows it; without any it is no evidence. */
 export interface FoundContract extends Contract {
   readonly records: number;
 }
@@ -34,7 +34,7 @@ const NO_LIST =
 
 /**
  * Looks at the first page of a stream. Whether it tells of a failure is judged elsewhere, as for every answer.
- * @param body the page after content decoding; a byte order mark, invalid UTF-8 and what is in lists do not matter here.
+ * @param body the page after content decoding; a byte order mark and invalid UTF-8 do not matter here.
  * @throws NoRecordsError where it shows no record, and leaves open where list or total would be.
  * @throws EnvelopeError for anything else in which the list, and the total if there is one, is not beyond doubt.
  */
@@ -54,18 +54,10 @@ export function findContract(body: Buffer, hints: ContractHints = {}): FoundCont
   return { recordsPath, ...total, records: list.length };
 }
 
-/**
- * The records of a page, for a look at their fields; numbers that JavaScript cannot hold are near enough for that. Of a body
- * that only `jsonb` reads, after its repair, there are none.
- */
+/** The records of a page, for a look at their fields. */
 export function recordsIn(body: Buffer, recordsPath: Path): readonly unknown[] {
-  try {
-    const text = new TextDecoder(utf16Of(body) ?? 'utf-8').decode(body);
-    const { value } = follow(JSON.parse(text), recordsPath);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  const list = valueAt(documentOf(body), recordsPath);
+  return Array.isArray(list) ? list : [];
 }
 
 /**
@@ -77,7 +69,7 @@ export function looksLikeTotal(
   shorter: Buffer,
   recordsPath: Path,
 ): { readonly path: Path; readonly total: number } | null {
-  const [page, short] = [framed(body), framed(shorter)];
+  const [page, short] = [documentOf(body), documentOf(shorter)];
   const found = totalCandidates(page, recordsPath, mayBeTotalName).filter(({ path, total }) => {
     return parseTotal(valueAt(short, path)) === total && total >= 2;
   });
@@ -86,24 +78,14 @@ export function looksLikeTotal(
   return only !== undefined && others.length === 0 && only.total >= count ? only : null;
 }
 
-/** The frame as a document; what stands in its lists is not looked at here. */
 function parse(body: Buffer, secrets: readonly string[], refuse: Refuse): unknown {
-  const frame = frameOf(body);
-  if ('why' in frame)
-    throw refuse(
-      `around the lists of the body are ${frame.why}; it begins "${excerpt(body, secrets)}"`,
-      'an answer of an API has less there: does api.url lead to the API?',
-    );
-  try {
-    return JSON.parse(frame.json);
-  } catch {
-    // V8's message quotes the body.
-    const begins = body.length === 0 ? '' : `; it begins "${excerpt(body, secrets)}"`;
-    throw refuse(
-      `not complete JSON: ${body.length} bytes${begins}`,
-      'the connection was cut on the way, or something other than the API answers',
-    );
-  }
+  const document = documentOf(body);
+  if (document !== undefined) return document;
+  const begins = body.length === 0 ? '' : `; it begins "${excerpt(body, secrets)}"`;
+  throw refuse(
+    `not complete JSON: ${body.length} bytes${begins}`,
+    'the connection was cut on the way, or something other than the API answers',
+  );
 }
 
 /** The two shapes that say themselves where the list is, then the only list there is. */

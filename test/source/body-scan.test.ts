@@ -4,27 +4,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TooLargeError } from '../../src/errors.ts';
 import { refuseManyValues } from '../../src/source/body.ts';
-import { countValues, frameOf } from '../../src/source/body-scan.ts';
-import { findContract } from '../../src/source/find-contract.ts';
+import { countValues } from '../../src/source/body-scan.ts';
 import { open } from './open.ts';
 import { answer, scriptedServer } from './scripted-server.ts';
 
 const MIB = 1024 * 1024;
-const jsonOf = (body: Buffer): unknown => {
-  const frame = frameOf(body);
-  return 'json' in frame ? JSON.parse(frame.json) : frame.why;
-};
-
-/** What of a document is in its frame. */
-function framed(value: unknown): unknown {
-  if (Array.isArray(value))
-    return value.map((one) =>
-      typeof one === 'object' && one !== null && !Array.isArray(one) ? {} : 0,
-    );
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, framed(one)]));
-}
-
 function counted(value: unknown): { values: number; containers: number } {
   if (typeof value !== 'object' || value === null) return { values: 1, containers: 0 };
   return Object.values(value)
@@ -45,8 +29,6 @@ const value = fc.jsonValue({
 const encodings = fc.constantFrom<(text: string) => Buffer>(
   (text) => Buffer.from(text),
   (text) => Buffer.from(`\ufeff${text}`),
-  (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
-  (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
 );
 
 test('values are counted as JSON.parse finds them, whatever is in strings', () => {
@@ -56,46 +38,6 @@ test('values are counted as JSON.parse finds them, whatever is in strings', () =
     }),
     { numRuns: 1_000 },
   );
-});
-
-describe('the frame', () => {
-  test('is the document without what is in its lists', () => {
-    fc.assert(
-      fc.property(value, encodings, fc.constantFrom(undefined, 1), (document, encode, indent) => {
-        const body = encode(JSON.stringify(document, null, indent));
-        expect(jsonOf(body)).toEqual(framed(JSON.parse(JSON.stringify(document))));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test('shows 10,000 elements, and behind them whether a list holds objects only', () => {
-    const list = (count: number, last: string) => `[${'{},'.repeat(count - 1)}${last}]`;
-    expect(jsonOf(Buffer.from(list(10_000, '{}')))).toHaveLength(10_000);
-    expect(jsonOf(Buffer.from(list(20_000, '{}')))).toHaveLength(10_000);
-    expect((jsonOf(Buffer.from(list(20_000, '1'))) as unknown[]).at(-1)).toBe(0);
-    expect(
-      jsonOf(Buffer.from(`{"a":${list(10_000, '{}')},"b":${list(3, '1')},"c":[],"d":[1,2]}`)),
-    ).toMatchObject({ b: [{}, 0], c: [], d: [0] });
-  });
-
-  test('is refused where it is larger than any, before it is parsed', () => {
-    const wide = `{${Array.from({ length: 200_000 }, (_, i) => `"${i}":1`).join()}}`;
-    expect(jsonOf(Buffer.from(wide))).toBe('more than 1048576 bytes');
-    expect(jsonOf(Buffer.from(`{"data":[],"more":${wide}}`))).toBe('more than 1048576 bytes');
-    expect(jsonOf(Buffer.from(`{"more":${wide},"data":[]}`))).toBe('more than 1048576 bytes');
-    expect(jsonOf(Buffer.from(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`))).toBeTypeOf('object');
-    expect(jsonOf(Buffer.from(`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`))).toBe(
-      'objects in more than 100 levels',
-    );
-  });
-
-  test('does not grow with what is in the lists', () => {
-    const records = `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}},`.repeat(50);
-    const body = Buffer.from(`{"data":[${records}{}],"total":51}`);
-    expect(frameOf(body)).toEqual({ json: `{"data":[${'{},'.repeat(50)}{}],"total":51}` });
-    expect(findContract(body)).toMatchObject({ recordsPath: ['data'], totalPath: ['total'] });
-  });
 });
 
 describe('too many values', () => {

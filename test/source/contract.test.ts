@@ -376,11 +376,9 @@ describe('not JSON', () => {
     expect(findContract(body).recordsPath).toEqual(['data']);
   });
 
-  test('nesting without end is refused around the lists, and does not matter in them', () => {
+  test('nesting without end does not matter', () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
-    expect(refused(deep)).toContain(
-      'around the lists of the body are objects in more than 100 levels',
-    );
+    expect(refused(deep)).toContain('no list');
     expect(found(`{"data":[{"a":${'['.repeat(9000)}${']'.repeat(9000)}}]}`)).toEqual([
       'data',
       null,

@@ -71,11 +71,6 @@ export function randomBodies(runs: number): void {
             text.subarray(at + length),
           ]);
         }, body),
-      )
-      // NUL among the first two bytes, or a mark: UTF-16, which JSON.parse does not know.
-      .filter(
-        ([a, b]) =>
-          a !== 0 && b !== 0 && !(a === 0xff && b === 0xfe) && !(a === 0xfe && b === 0xff),
       );
 
     test('are JSON exactly where JSON.parse says so, are changed exactly where Postgres refuses them, and end in named errors', async () => {

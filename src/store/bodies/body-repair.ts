@@ -1,10 +1,12 @@
 /** Makes a body that `jsonb` refuses into one that it takes, changes as little as is simple, and says what and where. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { beginningOf, IN_NUMBER, isDigit, JsonScan } from './json-scan.ts';
+import { EnvelopeError } from '../../errors.ts';
+import { printable } from '../../text.ts';
+import { IN_NUMBER, isDigit, type Token, tokensOf } from './json-tokens.ts';
 
 /** What was wrong with what was changed. */
-export type Fault = 'nul' | 'surrogate' | 'utf8' | 'utf16' | 'bom' | 'number' | 'depth';
+export type Fault = 'nul' | 'surrogate' | 'utf8' | 'bom' | 'number' | 'depth';
 
 /** One kind of fault of one value or key, or of the whole body. */
 export interface Change {
@@ -40,26 +42,38 @@ const LONGEST_PATH = 256;
 const EXCERPT = 1_000;
 
 /**
- * Changes what `jsonb` cannot hold: a byte order mark goes, UTF-16 becomes UTF-8; invalid UTF-8, U+0000 and lone
- * surrogates become U+FFFD; numbers become strings; what is too deep becomes a string with its beginning. A key that was
- * changed in a record ends in a digest of what it was, so that keys which differed still do. Everything else is
- * copied byte for byte, so the records stay as many as they were, in their order.
+ * Changes what `jsonb` cannot hold: a byte order mark goes; invalid UTF-8, U+0000 and lone surrogates become U+FFFD; numbers become
+ * strings; what is too deep becomes a string with its beginning. A key that was changed in a record ends in a
+ * digest of what it was, so that keys which differed still do. Everything else is copied byte for byte, so the records stay as many as
+ * they were, in their order.
  * @throws EnvelopeError where the body is not JSON.
  */
 export function repair(body: Buffer, limits: Partial<typeof LIMITS> = {}): Repaired {
+  requireJson(body);
   const repairing = new Repairing(body, { ...LIMITS, ...limits });
-  while (repairing.step()) {}
+  for (const token of tokensOf(body)) repairing.take(token);
   const { changes, changeCount } = repairing;
   return { body: changeCount === 0 ? body : repairing.copy(), changes, changeCount };
 }
 
-/** A container around the place that the scan has reached. */
+/** A body is JSON where `JSON.parse` says so. Its message quotes the body, which may hold a key (I10). */
+function requireJson(body: Buffer): void {
+  try {
+    JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    throw new EnvelopeError(`not JSON: ${body.length} bytes`, {
+      hint: 'the body was damaged on the way, or something other than the API answers',
+    });
+  }
+}
+
+/** A container around the place that was reached. */
 interface Place {
   readonly isObject: boolean;
   /** Whether a list is around it, so that it is in a record. */
   readonly inList: boolean;
-  /** Elements so far. */
-  count: number;
+  /** Which element it is, from 0 on. */
+  index: number;
   /** The last key, in the text. */
   key: readonly [from: number, to: number];
 }
@@ -68,47 +82,47 @@ class Repairing {
   readonly changes: Change[] = [];
   changeCount = 0;
   readonly #bytes: Buffer;
-  readonly #isUtf16: boolean;
-  readonly #scan: JsonScan;
+  readonly #isUtf8: boolean;
   readonly #depth: number;
   readonly #mostGrowth: number;
   readonly #places: Place[] = [];
+  /** Where what is too deep begins; null: nothing is now. */
+  #tooDeepFrom: number | null = null;
+  /** How many containers are open in it. */
+  #levels = 0;
   /** The copy: its beginning, what comes behind it, and how much of the text is in both. */
   readonly #beginning: Buffer[] = [];
   #pieces: Buffer[] = [];
   #copied: number;
-  /** How far the text was looked through for its length in UTF-16, and that length. */
-  #looked = 0;
-  #units = 0;
 
-  constructor(body: Buffer, { depth, growth }: typeof LIMITS) {
-    const { bytes, from, encoding } = textOf(body);
+  constructor(bytes: Buffer, { depth, growth }: typeof LIMITS) {
     this.#bytes = bytes;
-    this.#isUtf16 = encoding !== null;
-    this.#scan = new JsonScan(bytes, from);
+    this.#isUtf8 = isUtf8(bytes);
     this.#depth = depth;
-    this.#mostGrowth = growthOf({ bytes, from }) > growth ? LITTLE_GROWTH : Number.MAX_SAFE_INTEGER;
-    this.#copied = from;
-    if (encoding !== null) this.#note('utf16', 0, () => encoding);
-    else if (from > 0) this.#note('bom', 0, () => '\\xef\\xbb\\xbf');
+    this.#mostGrowth = growthOf(bytes) > growth ? LITTLE_GROWTH : Number.MAX_SAFE_INTEGER;
+    this.#copied = beginOf(bytes);
+    if (this.#copied > 0) this.#note('bom', 0, () => '\\xef\\xbb\\xbf');
   }
 
-  /** Reads a token, and changes what has to be; false: it was the last. */
-  step(): boolean {
-    const scan = this.#scan;
-    const token = scan.next();
-    const place = this.#places.at(-1);
-    if (token === 'close') this.#places.pop();
-    else if (token === 'key' && place !== undefined) place.key = [scan.from, scan.to];
-    else if (place !== undefined) place.count += 1;
-    if (token === 'open') this.#open(scan.from);
-    else if (token === 'number') this.#number(scan.from, scan.to);
-    else if (scan.suspect && (token === 'string' || token === 'key')) {
-      const inRecord = token === 'key' && place?.inList === true;
-      const { text, faults } = this.#mended(scan.from, scan.to, inRecord);
-      if (faults.size > 0) this.#change(scan.from, scan.to, text, faults);
+  /** Takes the next token, and changes what has to be. */
+  take(token: Token): void {
+    const { kind, from, to } = token;
+    if (this.#tooDeepFrom !== null) {
+      if (kind === 'open') this.#levels += 1;
+      else if (kind === 'close') this.#levels -= 1;
+      if (this.#levels === 0) this.#cut(this.#tooDeepFrom, to);
+      return;
     }
-    return token !== 'end';
+    const place = this.#places.at(-1);
+    if (kind === 'close') this.#places.pop();
+    else if (kind === 'key' && place !== undefined) place.key = [from, to];
+    else if (kind === 'comma' && place !== undefined) place.index += 1;
+    if (kind === 'open') this.#open(token);
+    else if (kind === 'number') this.#number(from, to);
+    else if ((kind === 'string' || kind === 'key') && (token.hasEscape || !this.#isUtf8)) {
+      const { text, faults } = this.#mended(from, to, kind === 'key' && place?.inList === true);
+      if (faults.size > 0) this.#change(from, to, text, faults);
+    }
   }
 
   /** The text with its changes. */
@@ -116,19 +130,23 @@ class Repairing {
     return Buffer.concat([...this.#beginning, ...this.#pieces, this.#bytes.subarray(this.#copied)]);
   }
 
-  #open(from: number): void {
-    const scan = this.#scan;
-    if (scan.depth <= this.#depth) {
-      const outer = this.#places.at(-1);
-      const inList = outer !== undefined && (outer.inList || !outer.isObject);
-      this.#places.push({ isObject: scan.inObject, inList, count: 0, key: [0, 0] });
+  #open({ from }: Token): void {
+    if (this.#places.length === this.#depth) {
+      [this.#tooDeepFrom, this.#levels] = [from, 1];
       return;
     }
-    while (scan.depth > this.#depth) scan.next();
-    const length = scan.to - from;
+    const outer = this.#places.at(-1);
+    const inList = outer !== undefined && (outer.inList || !outer.isObject);
+    const isObject = this.#bytes[from] === 0x7b;
+    this.#places.push({ isObject, inList, index: 0, key: [0, 0] });
+  }
+
+  #cut(from: number, to: number): void {
+    this.#tooDeepFrom = null;
+    const length = to - from;
     const head = this.#bytes.toString('utf8', from, from + Math.min(length, EXCERPT));
     const cut = `${head.replace(/\ufffd$/, '')}… (cut by daywalk, ${length} bytes)`;
-    this.#change(from, scan.to, JSON.stringify(length > EXCERPT ? cut : head), ['depth']);
+    this.#change(from, to, JSON.stringify(length > EXCERPT ? cut : head), ['depth']);
   }
 
   #number(from: number, to: number): void {
@@ -164,17 +182,14 @@ class Repairing {
   #note(what: Fault, at: number, found: () => string): void {
     this.changeCount += 1;
     if (this.changes.length === MOST_LISTED) return;
-    this.#units += this.#isUtf16 ? this.#bytes.toString('utf8', this.#looked, at).length : 0;
-    this.#looked = at;
-    const offset = this.#isUtf16 ? 2 * this.#units : at;
     const shown = beginningOf(found(), LONGEST_FOUND);
-    this.changes.push({ path: this.#path(), offset, what, found: shown });
+    this.changes.push({ path: this.#path(), offset: at, what, found: shown });
   }
 
   /** A JSON pointer (RFC 6901), its steps and itself shortened, on one line. */
   #path(): string {
     const path = this.#places
-      .map((place) => (place.isObject ? this.#name(place) : `${place.count - 1}`))
+      .map((place) => (place.isObject ? this.#name(place) : `${place.index}`))
       .map((step) => beginningOf(step, LONGEST_STEP).replaceAll('~', '~0').replaceAll('/', '~1'))
       .reduce((before, step) => `${before}/${step}`, '');
     if (path.length <= LONGEST_PATH) return path;
@@ -192,20 +207,14 @@ class Repairing {
 
 const MARK = Buffer.from('\ufeff');
 
-/** The body as UTF-8, where its JSON begins, and what else it came in, if it did. */
-function textOf(body: Buffer): { bytes: Buffer; from: number; encoding: string | null } {
-  const [first = 1, second = 1] = body;
-  // JSON begins with a character of ASCII, so that a NUL among the first two bytes tells UTF-16 (RFC 4627, section 3).
-  const little = second === 0 ? first !== 0 : first === 0xff && second === 0xfe;
-  const big = first === 0 ? second !== 0 : first === 0xfe && second === 0xff;
-  const beginning = (bytes: Buffer) => (bytes.subarray(0, 3).equals(MARK) ? 3 : 0);
-  if (!little && !big) return { bytes: body, from: beginning(body), encoding: null };
-  const units = Buffer.from(body.subarray(0, body.length & ~1));
-  // A last byte that is half a unit stands where JSON allows nothing.
-  const text = (big ? units.swap16() : units).toString('utf16le') + '?'.repeat(body.length & 1);
-  const bytes = Buffer.from(text);
-  const halves = /\p{Cs}/u.test(text) ? ', with halves of surrogate pairs' : '';
-  return { bytes, from: beginning(bytes), encoding: `UTF-16${big ? 'BE' : 'LE'}${halves}` };
+/** Where the JSON of a body begins: behind a byte order mark. */
+const beginOf = (body: Buffer): number => (body.subarray(0, 3).equals(MARK) ? 3 : 0);
+
+/** The beginning of a text as one line of at most `max` characters that can be seen. */
+export function beginningOf(text: string, max: number): string {
+  const shown = printable(text.slice(0, 4 * max));
+  if (shown.length <= max && text.length <= 4 * max) return shown;
+  return `${shown.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Escapes in a string: surrogate pairs, those that `jsonb` refuses, and all others, so that none is begun in another. */
@@ -233,12 +242,11 @@ function digitsOf(number: string): number {
 }
 
 /** By how many digits all numbers of a text that `numeric` takes grow together. */
-function growthOf({ bytes, from }: { bytes: Buffer; from: number }): number {
+function growthOf(bytes: Buffer): number {
   if (!mayGrow(bytes)) return 0;
-  const scan = new JsonScan(bytes, from);
   let growth = 0;
-  for (let token = scan.next(); token !== 'end'; token = scan.next()) {
-    const text = token === 'number' ? bytes.toString('latin1', scan.from, scan.to) : '';
+  for (const { kind, from, to } of tokensOf(bytes)) {
+    const text = kind === 'number' ? bytes.toString('latin1', from, to) : '';
     const grown = digitsOf(text) - text.length;
     if (Number.isFinite(grown)) growth += Math.max(0, grown);
   }
@@ -246,7 +254,7 @@ function growthOf({ bytes, from }: { bytes: Buffer; from: number }): number {
 }
 
 /** Whether numbers of a body grow so much that Postgres could not write it out again, though `jsonb` takes them. */
-export const growsTooMuch = (body: Buffer): boolean => growthOf(textOf(body)) > LIMITS.growth;
+export const growsTooMuch = (body: Buffer): boolean => growthOf(body) > LIMITS.growth;
 
 /**
  * Whether the body may hold a number with an exponent of two digits or more, so that its text in Postgres may be many

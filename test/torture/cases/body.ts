@@ -63,12 +63,12 @@ function interrupted(what: string, body: string | Uint8Array, reason: RegExp): C
 const encoded = (
   name: string,
   server: string,
-  what: RegExp,
+  expect: Case['expect'],
   encode: (page: string) => Uint8Array,
 ): Case => ({
   name,
   server,
-  expect: quarantined(what),
+  expect,
   scene: () => ({
     sim,
     respond: (request, simulator) => {
@@ -213,8 +213,11 @@ export const body: readonly Case[] = [
     scene: () =>
       among(holding(Buffer.from([0x22, 0xff, 0x22])), holding(Buffer.from([0x22, 0xc0, 0x22]), 1)),
   },
-  encoded('UTF-16', 'sends UTF-16 with a byte order mark', /utf16/, (page) =>
-    Buffer.from(`\ufeff${page}`, 'utf16le'),
+  encoded(
+    'UTF-16',
+    'sends UTF-16 with a byte order mark',
+    failed(/not a JSON object or list/),
+    (page) => Buffer.from(`\ufeff${page}`, 'utf16le'),
   ),
   {
     name: 'HTML login beyond the second page',
@@ -224,8 +227,11 @@ export const body: readonly Case[] = [
       sim: { ...sim, faults: [{ kind: 'html', when: (request) => startOf(request) >= 150 }] },
     }),
   },
-  encoded('a byte order mark', 'begins every page with a byte order mark', /bom/, (page) =>
-    Buffer.from(`\ufeff${page}`),
+  encoded(
+    'a byte order mark',
+    'begins every page with a byte order mark',
+    quarantined(/bom/),
+    (page) => Buffer.from(`\ufeff${page}`),
   ),
   {
     name: 'numbers too large',
