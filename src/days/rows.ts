@@ -48,9 +48,9 @@ export function readKnownDays(
   );
 }
 
-/** What all days of a stream add up to. */
+/** What all days of a stream add up to: the rows of `daywalk.coverage`. */
 export interface StreamTotals {
-  readonly streamId: number;
+  readonly stream: string;
   /** The oldest day that has windows. */
   readonly firstDay: Day | null;
   /** Days that are closed and wanted, or have windows; without those that were pruned. */
@@ -65,50 +65,24 @@ export interface StreamTotals {
   readonly bytes: number;
 }
 
-/** The totals of streams, in one statement that reads each table once and makes no row a day. */
+/** The totals of these streams; zeros where one was never planned. */
 export function readTotals(
   database: Database,
-  streamIds: readonly number[],
+  streamNames: readonly string[],
 ): Promise<StreamTotals[]> {
   return database.persist(
-    `with days as (
-       select w.stream_id, min(w.day) as first_day, count(*) as known,
-              count(*) filter (where w.day >= s.since and w.day <= c.last_closed) as wanted
-         from daywalk.windows w
-         join daywalk.streams s on s.stream_id = w.stream_id
-        cross join lateral (select ((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1 as last_closed) as c
-        where w.kind = 'day' and w.stream_id = any ($1::integer[])
-        group by w.stream_id
-     ), pruned as (
-       select g.stream_id, count(*) filter (where t.day is null) as days, count(t.day) as tiered
-         from daywalk.prunings g
-         left join daywalk.tiered_days t on t.stream_id = g.stream_id and t.day = g.day
-        where g.what = 'day' and g.stream_id = any ($1::integer[])
-        group by g.stream_id
-     ), unfinished as (
-       select stream_id, count(*) as days
-         from daywalk.unfinished_days
-        where stream_id = any ($1::integer[])
-        group by stream_id
-     ), shown as (
-       select stream_id, sum(records)::bigint as records, sum(pages)::bigint as pages, sum(bytes)::bigint as bytes
-         from daywalk.days where stream_id = any ($1::integer[])
-        group by stream_id
-     )
-     select s.stream_id as "streamId", d.first_day as "firstDay",
-            greatest(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - s.since, 0)
-              - coalesce(d.wanted, 0) + coalesce(d.known, 0) - coalesce(p.days, 0) as closed,
-            coalesce(d.known, 0) - coalesce(u.days, 0) - coalesce(p.days, 0) as complete,
-            coalesce(p.days, 0) as pruned, coalesce(p.tiered, 0) as tiered,
-            coalesce(n.records, 0) as records,
-            coalesce(n.pages, 0) as pages, coalesce(n.bytes, 0) as bytes
-       from daywalk.streams s
-       left join days d on d.stream_id = s.stream_id
-       left join pruned p on p.stream_id = s.stream_id
-       left join unfinished u on u.stream_id = s.stream_id
-       left join shown n on n.stream_id = s.stream_id
-      where s.stream_id = any ($1::integer[])`,
-    [streamIds],
+    `select name as stream, min(c.day) filter (where c.windows > 0) as "firstDay",
+            count(*) filter (where c.state <> 'pruned') as closed,
+            count(*) filter (where c.state in ('complete', 'tiered')) as complete,
+            count(*) filter (where c.state = 'pruned') as pruned,
+            count(*) filter (where c.state = 'tiered') as tiered,
+            coalesce(sum(c.records), 0)::bigint as records,
+            coalesce(sum(c.pages), 0)::bigint as pages,
+            coalesce(sum(c.bytes), 0)::bigint as bytes
+       from unnest($1::text[]) as name
+       left join daywalk.coverage c on c.stream = name
+      group by name`,
+    [streamNames],
   );
 }
 

@@ -7,7 +7,6 @@ import { type Database, readTogether } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
 import { readGone } from '../store/publications.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
-import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
 import { readGaps, readLateness, readRunning, readSplits, readTables } from './coverage-rows.ts';
 import { readStreamDays, type StreamDays } from './covered-days.ts';
@@ -35,14 +34,13 @@ export async function readStatus(
   streams: readonly string[],
   { timeZone, settleMs, months = MONTHS_SHOWN }: StatusAsked,
 ) {
-  const [now, known] = await Promise.all([databaseNow(database), readStreams(database, streams)]);
-  const streamIds = known.map(({ streamId }) => streamId);
+  const now = await databaseNow(database);
   const from = firstOfMonth(dayAt(now, timeZone), months - 1);
   const found = await readTogether({
     /** In the order of the names asked for, with the days shown. */
     streams: readStreamDays(database, { streams, from, timeZone, settleMs }),
-    /** Of all days, those not shown too; of the streams that were ever planned. */
-    totals: readTotals(database, streamIds),
+    /** Of all days, those not shown too. */
+    totals: readTotals(database, streams),
     /** All days that are not complete. */
     gaps: readGaps(database, streams),
     running: readRunning(database),
@@ -72,16 +70,11 @@ export async function readStatus(
   };
 }
 
-/** The sums of a stream; zeros where it was never planned. */
-export function totalsOf(
-  facts: StatusFacts,
-  { streamId }: StreamDays,
-): Omit<StreamTotals, 'streamId'> {
-  const days = { firstDay: null, closed: 0, complete: 0, pruned: 0, tiered: 0 };
-  const none = { streamId, ...days, records: 0, pages: 0, bytes: 0 };
-  const { streamId: _, ...totals } = facts.totals.find((own) => own.streamId === streamId) ?? none;
-  return totals;
-}
+/** The sums of a stream. */
+export const totalsOf = (
+  { totals }: StatusFacts,
+  { stream }: StreamDays,
+): Omit<StreamTotals, 'stream'> => totals.find((own) => own.stream === stream) as StreamTotals;
 
 /**
  * The status for programs; docs/status.schema.json describes it.

@@ -5,7 +5,6 @@ import { readGaps } from '../../src/days/coverage-rows.ts';
 import { readStreamDays } from '../../src/days/covered-days.ts';
 import { readTotals } from '../../src/days/rows.ts';
 import { addDays, daysBetween } from '../../src/plan/days.ts';
-import { readStreams } from '../../src/store/streams.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, openDatabase } from '../support/store.ts';
 
@@ -146,17 +145,12 @@ it('on any scene', async () => {
           lastError: last_error,
         })),
       );
-      const streams = await readStreams(database, STREAMS);
-      const totals = await readTotals(
-        database,
-        streams.map(({ streamId }) => streamId),
-      );
-      for (const { streamId, name } of streams) {
-        const own = view.filter(({ stream }) => stream === name);
+      for (const totals of await readTotals(database, STREAMS)) {
+        const own = view.filter(({ stream }) => stream === totals.stream);
         const sum = (of: (row: (typeof own)[number]) => number) =>
           own.reduce((total, row) => total + of(row), 0);
-        expect(totals.find((row) => row.streamId === streamId)).toEqual({
-          streamId,
+        expect(totals).toEqual({
+          stream: totals.stream,
           firstDay: own.find(({ windows }) => windows > 0)?.day ?? null,
           closed: own.length,
           complete: own.filter(({ state }) => state === 'complete').length,
