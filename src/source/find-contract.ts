@@ -104,10 +104,9 @@ function findList(document: unknown, refuse: Refuse): Path {
   const lists = listsIn(document);
   const possible = lists.filter((list) => mayBeRecords(document, list));
   const choice = chooseList(possible, (path) => totalBeside(document, path));
-  if (typeof choice !== 'string') return choice;
-  const isOther = possible.length === 0 && lists.length > 0;
+  if (choice !== null) return choice;
   throw refuse(
-    `found ${isOther ? 'only a list beside a total of 0' : choice}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
+    `found no list${lists.length === 0 ? '' : ' that holds the records beyond doubt'}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
     lists.length === 0 ? NO_LIST : SAY_WHICH,
     possible.some(holdsRecords) ? EnvelopeError : NoRecordsError,
   );

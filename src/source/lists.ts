@@ -68,44 +68,28 @@ export const holdsRecords = ({ kind, named, side }: ListFound): boolean =>
  * Takes the only list of objects, if no other could be meant on this day or another; or the only empty list under a
  * known name; or the only list at all, empty, beside a total of 0.
  * @param totalBeside the total that goes with a list; null for none.
- * @returns its path, or why there is none, as the beginning of a sentence that the lists found end.
+ * @returns null: which list holds the records is not beyond doubt.
  */
 export function chooseList(
   lists: readonly ListFound[],
   totalBeside: (path: Path) => number | null,
-): Path | string {
-  const tooDeep = `a list, but deeper than ${DEEPEST} keys`;
+): Path | null {
   const named = lists.filter((list) => list.named);
   // Beside a list under the name of one, another that says that it is something else is not meant.
-  const [only, ...more] = lists.filter(
+  const objects = lists.filter(
     ({ kind, side }) => kind === 'objects' && !(side && named.length > 0),
   );
-  if (more.length > 0) return 'more than one list of objects';
-  if (only !== undefined) {
-    if (only.side) return 'only a list whose name says that it is not the records';
-    if (only.path.length > DEEPEST) return tooDeep;
-    if (named.some((list) => list !== only))
-      return 'a list of objects, but another one could be meant';
-    const isOpen = lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path.at(-1)));
-    return !only.named && isOpen
-      ? 'a list of objects and an empty one, and no name says which is meant'
-      : only.path;
-  }
-  const [known] = named;
-  if (known !== undefined) {
-    if (named.length > 1) return 'more than one place for the records';
-    if (known.kind === 'null') return 'null where the records are expected';
-    if (known.kind === 'others') return 'a list that does not hold objects only';
-    return known.path.length > DEEPEST ? tooDeep : known.path;
-  }
-  const [single] = lists;
-  if (single === undefined) return 'no list';
-  if (lists.length > 1) return 'no list of objects';
-  if (single.kind !== 'empty') return 'a list that does not hold objects only';
-  if (single.side || single.path.length > DEEPEST) return 'no list that could hold the records';
-  return totalBeside(single.path) === 0
-    ? single.path
-    : 'an empty list under an unknown name, and no total of 0 beside it';
+  const candidates = [objects, named, lists].find(({ length }) => length > 0) ?? [];
+  const [only, ...others] = candidates;
+  if (only === undefined || others.length > 0 || only.side || only.path.length > DEEPEST)
+    return null;
+  // Where it stands beside an empty one, on another day that one may hold the records.
+  const isOpen = lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path.at(-1)));
+  const isMeant =
+    only.kind === 'objects'
+      ? named.every((list) => list === only) && (only.named || !isOpen)
+      : only.kind === 'empty' && (only.named || totalBeside(only.path) === 0);
+  return isMeant ? only.path : null;
 }
 
 /** The lists for a message: path, kind and size of each. */
