@@ -1,11 +1,11 @@
 /** The API as all requests of one source know it: how it is asked, and what one request leaves to the next. */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import type { RefusedError } from '../errors.ts';
+import { type RefusedError, SettingsError } from '../errors.ts';
 import { openRedactor, type Redactor } from '../redactor.ts';
 import { type Address, parseBase } from './address.ts';
 import { BodyMemory } from './body-memory.ts';
-import { type Credentials, openCredentials } from './credentials.ts';
+import { Credentials, fitsHeader } from './credentials.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher.ts';
 import { Limiter } from './limiter.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -70,7 +70,9 @@ export interface Api {
   readonly options: SourceOptions;
   readonly policy: RetryPolicy;
   readonly address: Address;
-  readonly credentials: Credentials;
+  readonly credentials: Credentials<string>;
+  /** Knows these keys, and every other secret. */
+  readonly redactor: Redactor;
   readonly limiter: Limiter;
   readonly memory: BodyMemory;
   readonly dispatcher: Dispatcher;
@@ -90,13 +92,17 @@ export function apiOf(options: SourceOptions): Api {
   const { retryBaseMs = RETRY_BASE_MS, retryCapMs = RETRY_CAP_MS } = options;
   const { redactor = openRedactor(), retryTimeMs, retryAfterLimitMs } = options;
   const address = parseBase(options.baseUrl, options.allowHttp);
+  const readKey = async () => (await options.refreshKey?.()) ?? '';
+  const credentials = new Credentials(redactor, readKey, secretsOf);
+  credentials.take(options.key);
   const connect = (count: number): Dispatcher =>
     openDispatcher({ address, tls, proxy, connections: count, connectTimeoutMs });
   return {
     options,
     policy: { timeMs: retryTimeMs, baseMs: retryBaseMs, capMs: retryCapMs, retryAfterLimitMs },
     address,
-    credentials: openCredentials(options.key, options.refreshKey, redactor),
+    credentials,
+    redactor,
     limiter: new Limiter({
       clock,
       most: connections,
@@ -111,4 +117,11 @@ export function apiOf(options: SourceOptions): Api {
     everAnswered: false,
     away: null,
   };
+}
+
+function secretsOf(key: string): string[] {
+  if (fitsHeader(key)) return [key];
+  throw new SettingsError('the API key is empty or holds a space or a non-ASCII character', {
+    hint: 'a line break at the end of the key file is the usual reason; the key is not shown here',
+  });
 }

@@ -22,7 +22,7 @@ export async function askOnce(
   dispatcher: Dispatcher,
   permit: Permit,
 ): Promise<Body> {
-  const { credentials, policy } = api;
+  const { credentials, redactor, policy } = api;
   const { clock, bodyLimitBytes, watch } = api.options;
   const startedAt = clock.monotonic();
   page.startedAt ??= startedAt;
@@ -55,17 +55,17 @@ export async function askOnce(
     if (!(error instanceof RefusedError)) permit.release({ kind: 'answered', quota });
     const empty = emptyAnswer(answer.status, body);
     // A body that says the key back is not stored.
-    if (empty === null || holdsSecret(empty.body, credentials.keys())) throw error;
+    if (empty === null || holdsSecret(empty.body, credentials.newest())) throw error;
     return { ...empty, refused: error };
   }
   permit.release({ kind: 'answered', quota });
   const judging = {
     limitBytes: bodyLimitBytes,
     place: page.place,
-    secrets: credentials.secrets(),
+    secrets: redactor.secrets(),
   };
   const body = await decodeBody(answer.wire, answer.headers['content-encoding'], judging);
-  judgeBody(body, credentials.keys(), judging);
+  judgeBody(body, credentials.newest(), judging);
   if (body === answer.wire) return { body, release: answer.giveBack };
   answer.giveBack();
   return { body };
@@ -73,13 +73,13 @@ export async function askOnce(
 
 /** The error of an answer that is not a 200, and its body. */
 async function errorOf(
-  { policy, credentials }: Api,
+  { policy, redactor }: Api,
   { url, place }: PageFetch,
   { status, headers, wire }: HttpAnswer,
   quota: Quota | null,
   now: number,
 ): Promise<{ error: DaywalkError; body: Buffer }> {
-  const secrets = credentials.secrets();
+  const secrets = redactor.secrets();
   const judging = { limitBytes: wire.length * 50, place, secrets };
   const body = await decodeBody(wire, headers['content-encoding'], judging).catch(() =>
     Buffer.alloc(0),

@@ -45,7 +45,7 @@ export async function exchange(
   key: string,
   dispatcher: Dispatcher,
 ): Promise<HttpAnswer> {
-  const { address, memory, credentials } = api;
+  const { address, memory, redactor } = api;
   const { clock, gzip, pageTimeoutMs: ms, bodyLimitBytes: limitBytes } = api.options;
   let answering = false;
   let bytes = 0;
@@ -89,7 +89,7 @@ export async function exchange(
   } catch (error) {
     signal.throwIfAborted();
     const { connectTimeoutMs } = api.options;
-    const secrets = credentials.secrets();
+    const secrets = redactor.secrets();
     const { host } = address;
     throw namedFailure(error, { asked: place, host, answering, connectTimeoutMs, secrets });
   }

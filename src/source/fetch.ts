@@ -86,7 +86,7 @@ async function attempt(api: Api, page: PageFetch): Promise<Body> {
   try {
     for (;;) {
       const permit = await api.limiter.acquire(page.priority, page.signal);
-      const key = api.credentials.current();
+      const key = await api.credentials.current();
       const mayBeKept = api.everAnswered;
       try {
         refuseAsBefore(api, key);

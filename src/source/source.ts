@@ -36,14 +36,14 @@ export interface Source {
  */
 export function openSource(options: SourceOptions): Source {
   const api = apiOf(options);
-  const { credentials } = api;
+  const { credentials, redactor } = api;
   return {
     fetchPage: lengtheningPages((request, fetch) => fetchPage(api, request, fetch)),
-    findContract: (body, hints) => findContract(body, { ...hints, secrets: credentials.secrets() }),
-    excerpt: (content) => excerpt(content, credentials.secrets()),
+    findContract: (body, hints) => findContract(body, { ...hints, secrets: redactor.secrets() }),
+    excerpt: (content) => excerpt(content, redactor.secrets()),
     limits: () => api.limiter.state,
     currentKey: async () => {
-      await credentials.renew(credentials.current());
+      await credentials.renew(await credentials.current());
       return credentials.current();
     },
     refusedKey: () => api.refusal?.key ?? null,

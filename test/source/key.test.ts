@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError, RefusedError, SettingsError } from '../../src/errors.ts';
-import { openRedactor } from '../../src/redactor.ts';
-import { openCredentials } from '../../src/source/credentials.ts';
+import { openRedactor, type Redactor } from '../../src/redactor.ts';
+import { Credentials } from '../../src/source/credentials.ts';
 import { openSource } from '../../src/source/source.ts';
 import { SOURCE } from '../support/source-options.ts';
 import { fakeClock } from './fake-clock.ts';
@@ -11,6 +11,11 @@ import { CANARY, everythingOf, open } from './open.ts';
 import { answer, emptyPage, type Step, scriptedServer } from './scripted-server.ts';
 
 const NEW = 'new-key-4711-CANARY';
+function opened(key: string, read: () => Promise<string>, redactor: Redactor) {
+  const credentials = new Credentials<string>(redactor, read, (one) => [one]);
+  credentials.take(key);
+  return credentials;
+}
 const onlyWith =
   (key: string): Step =>
   (asked) =>
@@ -40,31 +45,31 @@ describe('a rotated key', () => {
       reads++;
       return NEW;
     };
-    const credentials = openCredentials('old-key', refresh, redactor);
+    const credentials = opened('old-key', refresh, redactor);
     expect(await credentials.renew('old-key')).toBe(true);
     expect(await credentials.renew('old-key')).toBe(true);
     expect(reads).toBe(1);
-    expect(credentials.current()).toBe(NEW);
-    expect(credentials.keys()).toEqual(['old-key', NEW]);
+    expect(await credentials.current()).toBe(NEW);
+    expect(credentials.newest()).toEqual(['old-key', NEW]);
     expect(redactor.secrets()).toEqual(['a-password', 'old-key', NEW]);
   });
 
   test('hundreds of them: the last four are looked for in answers, the others are forgotten', async () => {
     let reads = 0;
     const redactor = openRedactor(['a-password']);
-    const credentials = openCredentials('key-0', async () => `key-${++reads}`, redactor);
+    const credentials = opened('key-0', async () => `key-${++reads}`, redactor);
     for (let hour = 0; hour < 300; hour += 1) await credentials.renew(`key-${hour}`);
     const last = ['key-297', 'key-298', 'key-299', 'key-300'];
-    expect(credentials.keys()).toEqual(last);
+    expect(credentials.newest()).toEqual(last);
     expect(redactor.secrets()).toEqual(['a-password', ...last]);
   });
 
   test('the same one again after another is no new one', async () => {
     const turns = ['two', 'one', 'two'];
     const redactor = openRedactor();
-    const credentials = openCredentials('one', async () => turns.shift(), redactor);
+    const credentials = opened('one', async () => turns.shift() ?? '', redactor);
     for (const refused of ['one', 'two', 'one']) await credentials.renew(refused);
-    expect(credentials.keys()).toEqual(['one', 'two']);
+    expect(credentials.newest()).toEqual(['one', 'two']);
     expect(redactor.secrets()).toEqual(['one', 'two']);
   });
 

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
+import { Credentials } from '../../src/source/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays, type MovedDay } from '../../src/store/moved-days.ts';
 import type { TieredPage } from '../../src/tier/day-objects.ts';
@@ -14,7 +15,7 @@ import {
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
 import { readObject } from '../../src/tier/object-file.ts';
-import { openCredentials } from '../../src/tier/s3/s3-keys.ts';
+import { secretsOf } from '../../src/tier/s3/s3-keys.ts';
 import { matchesSeal, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -218,7 +219,7 @@ it('keys that were read anew are struck out, too', async () => {
     secretAccessKey: `${name}-secret`,
     sessionToken: `${name}-token`,
   }));
-  const credentials = openCredentials('s3://bucket', async () => all.shift() ?? KEYS, redactor);
+  const credentials = new Credentials(redactor, async () => all.shift() ?? KEYS, secretsOf);
   await credentials.renew(await credentials.current());
   expect(redactor.redact('second-access-key second-secret second-token')).toBe('*** *** ***');
 });
@@ -230,7 +231,7 @@ it('keys that were lent are forgotten when many others have been lent since', as
     lent += 1;
     return { ...KEYS, sessionToken: `token-${lent}` };
   };
-  const credentials = openCredentials('s3://bucket', next, redactor);
+  const credentials = new Credentials(redactor, next, secretsOf);
   for (let time = 0; time < 50; time += 1) await credentials.renew(await credentials.current());
   expect(redactor.secrets().length).toBeLessThan(10);
   const inUse = `of-the-api ${KEYS.accessKeyId} ${KEYS.secretAccessKey} token-${lent}`;

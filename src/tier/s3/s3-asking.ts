@@ -1,9 +1,10 @@
 /** What is asked of a bucket until it is answered: with keys that are read anew when they are refused, and again after what may pass. */
 import { ObjectStoreError, UnavailableError } from '../../errors.ts';
+import type { Credentials } from '../../source/credentials.ts';
 import { untilItSucceeds } from '../../source/retry.ts';
 import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exchange.ts';
 import { failureOf } from './s3-failure.ts';
-import type { Credentials } from './s3-keys.ts';
+import type { S3Keys } from './s3-keys.ts';
 
 /**
  * One request and its answer, which is of an object.
@@ -29,7 +30,7 @@ export type AskS3 = <T>(
 /** Key files that change in the middle may be wrong together more than once. */
 const MOST_RENEWALS = 3;
 
-export function openS3Asking(link: S3Link, credentials: Credentials): AskS3 {
+export function openS3Asking(link: S3Link, credentials: Credentials<S3Keys>): AskS3 {
   const { clock, retry: policy, onRetry } = link;
   const exchange = async (asked: S3Asked, signal: AbortSignal): Promise<S3Answer> => {
     for (let renewals = 0; ; renewals++) {

@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../clock.ts';
 import { ObjectStoreError, TransientError } from '../../errors.ts';
 import type { Redactor } from '../../redactor.ts';
+import { Credentials } from '../../source/credentials.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
 import {
@@ -18,7 +19,7 @@ import { bucketAddress, type S3Place } from './s3-address.ts';
 import { type AskS3, openS3Asking, type SendToS3 } from './s3-asking.ts';
 import type { S3Answer } from './s3-exchange.ts';
 import { codeIn } from './s3-failure.ts';
-import { openCredentials, type S3Keys } from './s3-keys.ts';
+import { type S3Keys, secretsOf } from './s3-keys.ts';
 
 export interface S3StoreOptions extends S3Place {
   readonly region: string;
@@ -78,7 +79,9 @@ export class S3Store implements ObjectStore {
     this.name = address.name;
     this.#clock = options.clock;
     this.#dispatcher = openDispatcher({ ...options, address });
-    const credentials = openCredentials(address.name, options.keys, options.redactor);
+    const { keys } = options;
+    const read = typeof keys === 'function' ? keys : async () => keys;
+    const credentials = new Credentials(options.redactor, read, secretsOf);
     const { secrets } = options.redactor;
     const link = { ...options, address, dispatcher: this.#dispatcher, secrets };
     this.#ask = openS3Asking(link, credentials);
