@@ -149,15 +149,15 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'the key is shown in an excerpt of an answer',
     'src/source/credentials.ts',
-    '  redactor.add(key);\n',
+    '    this.#redactor.add(...secrets);\n',
     '',
     ['test/source/key.test.ts', 'test/source/status.test.ts', 'test/source/echo.test.ts'],
   ),
   mutant(
     'a key that was read again is not struck out',
     'src/source/credentials.ts',
-    '      redactor.add(fresh);\n',
-    '',
+    'if (isOther(fresh)) this.take(fresh);',
+    'if (isOther(fresh)) this.#current = fresh;',
     ['test/source/key.test.ts', 'test/source/echo.test.ts'],
   ),
   mutant(
