@@ -2,7 +2,7 @@
 import type { Claim, Day, Proof, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import { type Database, readTogether } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
-import { spanColumns } from '../store/span-columns.ts';
+import { spanColumns } from '../store/shown.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
 

@@ -7,10 +7,12 @@ import { cancelStatement } from './connection/cancel.ts';
 import {
   connectTo,
   type DatabaseOptions,
+  describeRefusals,
+  noneTakesWrites,
   openServer,
+  type RefusedHost,
   type Server,
 } from './connection/connections.ts';
-import { describeRefusals, noneTakesWrites, type RefusedHost } from './connection/primary.ts';
 import { namedError, OutcomeUnknownError } from './connection/sqlstate.ts';
 
 type SqlValue = string | number | boolean | null | Buffer | readonly (string | number | null)[];

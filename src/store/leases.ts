@@ -1,8 +1,7 @@
 /** Leases: acquire, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
 import type { Day, DayRange, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
-import { isPruned } from './shown.ts';
-import { spanColumns } from './span-columns.ts';
+import { isPruned, spanColumns } from './shown.ts';
 
 /** Which windows a worker may lease. */
 export interface LeaseScope {

@@ -1,4 +1,4 @@
-/** What readers see, as conditions in SQL: which walks of a day are shown, and which days are kept. Records: daywalk.shown_records. */
+/** Parts of statements: what readers see, as conditions, and spans as columns. Records that are shown: daywalk.shown_records. */
 
 /**
  * An array of the walks of a day that are shown, in order; both arguments are SQL. The midnight before it may be a window of the
@@ -47,3 +47,7 @@ export const NODES_OF_SAMPLE = `node as (
           select '[]', value from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end)
         ) as child
      )`;
+
+/** The columns of a window or a walk that make its span. @param alias of the table in the statement. */
+export const spanColumns = (alias: string): string =>
+  `${alias}.from_time as "from", ${alias}.to_time as "to", ${alias}.level_from as "levelFrom", ${alias}.level_to as "levelTo"`;

@@ -2,9 +2,9 @@
 import { LeaseLostError } from '../errors.ts';
 import type { Proof, Span, WallTime } from '../model.ts';
 import type { Database } from './database.ts';
-import { callFenced } from './fenced.ts';
 import type { Lease } from './leases.ts';
-import { spanColumns } from './span-columns.ts';
+import { spanColumns } from './shown.ts';
+import { callFenced } from './walks.ts';
 
 /** What is known of a window that is to be split. */
 export interface SplitRequest {

@@ -1,10 +1,9 @@
 /** Walks in the database: opened, looked up after a doubt, ended with an outcome, and proven. Every write is fenced by the lease (I2). */
-import { WalkError } from '../errors.ts';
+import { leaseLost, WalkError } from '../errors.ts';
 import type { Claim, ListEnd, Proof, Span } from '../model.ts';
-import type { Database } from './database.ts';
-import { callFenced } from './fenced.ts';
+import type { Database, SqlValues } from './database.ts';
 import type { Lease } from './leases.ts';
-import { spanColumns } from './span-columns.ts';
+import { spanColumns } from './shown.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
 export class BrokenChainError extends WalkError {
@@ -219,4 +218,20 @@ export async function proveCut(database: Database, lease: Lease, proof: Proof): 
   const sql = 'select daywalk.prove_cut($1, $2::uuid, $3::jsonb) as outcome';
   if ((await callFenced(database, lease, sql, [JSON.stringify(proof)])) !== 'proven')
     throw new BrokenChainError(`the walks of cut ${lease.windowId} are not as they were walked`);
+}
+
+/**
+ * Calls a function of daywalk that does something to a window for the holder of its lease only (I2); it may be repeated.
+ * @param sql its arguments $1 and $2 are the window and the lease, the others `values`; its one value says what came of it.
+ * @throws {LeaseLostError} where another worker holds the window.
+ */
+export async function callFenced(
+  database: Database,
+  { windowId, leaseId }: Lease,
+  sql: string,
+  values: SqlValues,
+): Promise<string> {
+  const outcome = await database.value<string>(sql, [windowId, leaseId, ...values]);
+  if (outcome === 'lost') throw leaseLost(windowId);
+  return outcome;
 }

@@ -4,7 +4,7 @@ import { readGaps, readLateness } from '../../days/coverage-rows.ts';
 import { describeGone } from '../../days/gone.ts';
 import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
-import { NoWritesError } from '../../store/connection/primary.ts';
+import { NoWritesError } from '../../store/connection/connections.ts';
 import { type Fact, readLearnedByName } from '../../store/evidence/learned.ts';
 import { readGone } from '../../store/publications.ts';
 import { readRefusedKey } from '../../store/refused-keys.ts';

@@ -3,7 +3,7 @@ import type { Claim, ListEnd, Span } from '../../model.ts';
 import { type ClaimRow, claimOf } from '../bodies/page-facts.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases.ts';
-import { spanColumns } from '../span-columns.ts';
+import { spanColumns } from '../shown.ts';
 import type { WalkRole } from '../walks.ts';
 
 /** A walk that has ended. */

@@ -2,8 +2,7 @@
 import type { Day, DayRange, Proof, Span } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases.ts';
-import { isTiered } from '../shown.ts';
-import { spanColumns } from '../span-columns.ts';
+import { isTiered, spanColumns } from '../shown.ts';
 import { IS_NEIGHBOUR } from '../windows.ts';
 import type { Part } from './evidence.ts';
 
