@@ -20,34 +20,47 @@ export interface FailurePlace {
   readonly host: string;
   /** Whether an answer had begun. */
   readonly answering: boolean;
-  readonly connectTimeoutMs: number;
   readonly secrets: readonly string[];
 }
 
 /**
  * The error to throw for `error`; the very same one where it is not about the connection.
- * A TransientError's message is only the words ("connection refused by 127.0.0.1:1"): who gives up adds the place.
+ * A TransientError's message is only the words ("connection to soc.example lost before an answer"): who gives up adds the place.
  */
-export function namedFailure(error: unknown, place: FailurePlace): unknown {
+export function namedFailure(
+  error: unknown,
+  { asked, host, answering, secrets }: FailurePlace,
+): unknown {
   if (error instanceof DaywalkError || !(error instanceof Error)) return error;
+  // Where several addresses were tried, the first one speaks for all.
+  const first = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
   const { code } = error as NodeJS.ErrnoException;
-  const message = excerpt(error.message, place.secrets);
+  const message = excerpt(first.message, secrets);
   const cause = bare(error, message);
   // undici leaves the code of a parser error undefined in many cases, and asserts on a status below 100.
   if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION')
-    return new TransientError(`what ${place.host} answers is not HTTP`, { cause });
+    return new TransientError(`what ${host} answers is not HTTP`, { cause });
   if (code === undefined) return error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new EnvelopeError(`${place.asked} answered with headers of more than 16 kB`, { cause });
-  const [wrong, hint] = wrongSettings(code, place.host, message);
+    return new EnvelopeError(`${asked} answered with headers of more than 16 kB`, { cause });
+  const [wrong, hint] = wrongSettings(code, host, message);
   if (wrong !== undefined) return new SettingsError(wrong, { hint, cause });
-  const words = WORDS[code]?.(place, error, message) ?? wordsOfKind(code, place.host);
-  if (words === undefined) return error;
+  if (!LOST.test(code) && !FAILED.test(code)) return error;
   const details = { hint: HINTS[code], cause };
-  return WORDS[code] === lost && !place.answering
-    ? new ConnectionLostError(words, details)
-    : new TransientError(words, details);
+  if (!LOST.test(code))
+    return new TransientError(`connection to ${host} failed: ${message}`, details);
+  return answering
+    ? new TransientError(`connection to ${host} lost in the middle of the answer`, details)
+    : new ConnectionLostError(`connection to ${host} lost before an answer`, details);
 }
+
+const LOST = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+/**
+ * Any other code of a connection: those of TLS, of undici, and the names of the operating system (ETIMEDOUT, EHOSTUNREACH, EMFILE …);
+ * Node's own programming errors are ERR_….
+ */
+const FAILED =
+  /^(ERR_(SSL|TLS)_\w+|UND_ERR_(CONNECT_TIMEOUT|HEADERS_TIMEOUT|ABORTED|RES_CONTENT_LENGTH_MISMATCH)|E(?!RR_)[A-Z0-9_]+)$/;
 
 /** What other settings alone can mend, and what to do; nothing for any other code. */
 function wrongSettings(
@@ -82,42 +95,6 @@ const HINTS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'a firewall on the way, or a proxy that is not set (proxy.https)?',
   UND_ERR_ABORTED: 'check the proxy, and whether it lets this host through',
 };
-
-type Words = (place: FailurePlace, error: Error & { hostname?: string }, message: string) => string;
-
-const lost: Words = ({ host, answering }) =>
-  `connection to ${host} lost ${answering ? 'in the middle of the answer' : 'before an answer'}`;
-
-/** What happened, by code, to be read after "the last: ". */
-const WORDS: Readonly<Record<string, Words>> = {
-  ECONNREFUSED: ({ host }, error) => `connection refused by ${addressOf(error) ?? host}`,
-  ENOTFOUND: ({ host }, { hostname = host }) => `no address known for ${hostname}`,
-  EAI_AGAIN: ({ host }, { hostname = host }) => `no answer from the name server about ${hostname}`,
-  UND_ERR_CONNECT_TIMEOUT: ({ host, connectTimeoutMs }) =>
-    `no connection to ${host} within ${connectTimeoutMs / 1000} s`,
-  UND_ERR_ABORTED: ({ host }, _, message) => `no tunnel to ${host}: ${message}`,
-  ECONNRESET: lost,
-  EPIPE: lost,
-  UND_ERR_SOCKET: lost,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ({ host }) =>
-    `the answer of ${host} is shorter or longer than its Content-Length`,
-  UND_ERR_HEADERS_TIMEOUT: ({ host }) => `no answer from ${host} or the proxy`,
-};
-
-/** The same for codes that begin alike; undefined where `code` is none of a connection. */
-function wordsOfKind(code: string, host: string): string | undefined {
-  if (/^ERR_(SSL|TLS)_/.test(code)) return `TLS with ${host} failed (${code})`;
-  // The names of the operating system (ETIMEDOUT, EHOSTUNREACH, EMFILE …); Node's own programming errors are ERR_….
-  return /^E(?!RR_)[A-Z0-9_]+$/.test(code) ? `connection to ${host} failed (${code})` : undefined;
-}
-
-/** Address and port of a system error; of the first where several addresses were tried. */
-function addressOf(error: Error): string | undefined {
-  const first = error instanceof AggregateError ? error.errors[0] : error;
-  const { address, port } = first as { address?: string; port?: number };
-  if (address === undefined || port === undefined) return undefined;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
 
 /** The error without what it carries along: a parser error has the bytes received, in which a server may echo the key. */
 function bare(error: Error, message: string): Error {

@@ -88,9 +88,7 @@ export async function exchange(
     });
   } catch (error) {
     signal.throwIfAborted();
-    const { connectTimeoutMs } = api.options;
     const secrets = redactor.secrets();
-    const { host } = address;
-    throw namedFailure(error, { asked: place, host, answering, connectTimeoutMs, secrets });
+    throw namedFailure(error, { asked: place, host: address.host, answering, secrets });
   }
 }

@@ -25,7 +25,7 @@ describe('who is away is asked once', () => {
     const scene = await setScene();
     const ended = await scene.run(['doctor'], { DAYWALK_API_URL: CLOSED });
     expect(ended).toMatchObject({ code: 5, stderr: '' });
-    expect(ended.stdout).toMatch(/^✗ stream events .*refused by 127\.0\.0\.1:1/m);
+    expect(ended.stdout).toMatch(/^✗ stream events .*ECONNREFUSED 127\.0\.0\.1:1/m);
     expect(ended.stdout).not.toMatch(/attempts/);
     expect(ended.stdout).toMatch(/^- stream smart-event +not asked for, because the API is away$/m);
   });

@@ -180,7 +180,7 @@ describe.each(
   there('that does not let the port of the API through: told with what to check', async () => {
     const { port, fails } = await through({ connectPort: 443 });
     const error = await fails();
-    expect(error.message).toContain(`no tunnel to 127.0.0.1:${port}: Proxy response (403)`);
+    expect(error.message).toContain(`connection to 127.0.0.1:${port} failed: Proxy response (403)`);
     expect(error).toMatchObject({ hint: expect.stringContaining('check the proxy') });
   });
 });

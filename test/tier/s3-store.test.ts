@@ -282,7 +282,7 @@ describe('an address', () => {
     const { store } = storeAt(server, { endpoint, retry });
     const error = await failure(store.create('a', BYTES, going));
     expect(error).toBeInstanceOf(ObjectStoreError);
-    expect(error.message).toMatch(/^s3:\/\/events-of-years\/pre\/fix: PUT a: .*connection refused/);
+    expect(error.message).toMatch(/^s3:\/\/events-of-years\/pre\/fix: PUT a: .*ECONNREFUSED/);
     expect(error.hint).toContain(endpoint);
     expect(exitCodeOf(error)).toBe(5);
   });

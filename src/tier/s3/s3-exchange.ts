@@ -19,7 +19,6 @@ export interface S3Link {
   readonly region: string;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
-  readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly retry: RetryPolicy;
   /** Told before each wait. */
@@ -132,8 +131,8 @@ async function whole({ headers, body }: Dispatcher.ResponseData): Promise<Buffer
 /** In the words for the API, with the settings of the store. */
 function failed(error: unknown, link: S3Link, answering: boolean): unknown {
   if (error instanceof DaywalkError) return error;
-  const { address, connectTimeoutMs, secrets } = link;
-  const place = { asked: address.name, host: address.host, answering, connectTimeoutMs };
+  const { address, secrets } = link;
+  const place = { asked: address.name, host: address.host, answering };
   const named = namedFailure(error, { ...place, secrets: secrets() });
   if (!(named instanceof DaywalkError)) return named;
   named.hint = `Is the store up at ${address.shown} (tier.endpoint)? Its certificate is checked with tier.ca_file.`;
