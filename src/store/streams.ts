@@ -36,7 +36,7 @@ export function fingerprint(stream: Stream): string {
   return createHash('sha256').update(asked).digest('hex');
 }
 
-interface StreamRow extends RegisteredStream {
+interface KnownContent extends Pick<Stream, 'name'> {
   readonly fingerprint: string;
   readonly resource: string;
   readonly filters: Filters;
@@ -51,7 +51,7 @@ export async function registerStreams(
   streams: readonly Stream[],
   { since, firstSince, timeZone, settleMs }: StreamCalendar,
 ): Promise<RegisteredStream[]> {
-  const rows = await database.persist<StreamRow>(
+  const rows = await database.persist<RegisteredStream>(
     // By name, so that two processes never wait for each other's rows. The statement sees streams as they were before it.
     `with registered as (
      insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path, time_path, time_format)
@@ -61,13 +61,10 @@ export async function registerStreams(
                                                     id_path text[], time_path text[], time_format text[])
       order by name
      on conflict (name) do update
-       set since = case when s.fingerprint = excluded.fingerprint then coalesce($2::date, s.since) else s.since end,
-           time_zone = case when s.fingerprint = excluded.fingerprint then excluded.time_zone else s.time_zone end,
-           settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end,
-           id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end,
-           time_path = case when s.fingerprint = excluded.fingerprint then excluded.time_path else s.time_path end,
-           time_format = case when s.fingerprint = excluded.fingerprint then excluded.time_format else s.time_format end
-     returning stream_id, name, since, fingerprint, resource, filters, id_path, time_zone, settle
+       set since = coalesce($2::date, s.since), time_zone = excluded.time_zone, settle = excluded.settle,
+           id_path = excluded.id_path, time_path = excluded.time_path, time_format = excluded.time_format
+     where s.fingerprint = excluded.fingerprint
+     returning stream_id, name, resource, since, id_path, time_zone, settle
      ), not_over_then as (
        -- By the zone of now their day was not over when they were proven.
        update daywalk.windows w
@@ -81,9 +78,10 @@ export async function registerStreams(
          from registered r join daywalk.streams before on before.stream_id = r.stream_id join daywalk.streams s on s.resource = r.resource
         where before.id_path is distinct from r.id_path and d.stream_id = s.stream_id
      )
-     select stream_id as "streamId", name, since, fingerprint, resource, filters from registered`,
+     select stream_id as "streamId", name, since from registered`,
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
+  await requireUnchanged(database, streams);
   const filtered = streams.filter(
     ({ filters }) => Object.keys(canonicalFilters(filters)).length > 0,
   );
@@ -101,8 +99,7 @@ export async function registerStreams(
   return streams.map((stream) => {
     const row = rows.find(({ name }) => name === stream.name);
     if (row === undefined) throw new Error('an upsert returned no row');
-    if (row.fingerprint !== fingerprint(stream)) throw changedStream(stream, row);
-    return { streamId: row.streamId, name: row.name, since: row.since };
+    return row;
   });
 }
 
@@ -135,9 +132,8 @@ export async function requireUnchanged(
   database: Database,
   streams: readonly Stream[],
 ): Promise<void> {
-  const known = await database.persist<StreamRow>(
-    `select stream_id as "streamId", name, since, fingerprint, resource, filters
-       from daywalk.streams where name = any ($1::text[])`,
+  const known = await database.persist<KnownContent>(
+    `select name, fingerprint, resource, filters from daywalk.streams where name = any ($1::text[])`,
     [streams.map(({ name }) => name)],
   );
   for (const stream of streams) {
@@ -147,7 +143,7 @@ export async function requireUnchanged(
   }
 }
 
-function changedStream({ name, resource, filters }: Stream, known: StreamRow): SettingsError {
+function changedStream({ name, resource, filters }: Stream, known: KnownContent): SettingsError {
   return new SettingsError(
     `stream ${name} asks for ${describe(resource, canonicalFilters(filters))}, but what is stored under this name was asked for with ${describe(known.resource, known.filters)}`,
     {

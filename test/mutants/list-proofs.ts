@@ -563,8 +563,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a stream goes on with other filters',
     'src/store/streams.ts',
-    'if (row.fingerprint !== fingerprint(stream))',
-    'if (row.fingerprint === null)',
+    'if (row !== undefined && row.fingerprint !== fingerprint(stream))',
+    'if (row?.fingerprint === null)',
     ['test/store/streams.test.ts'],
   ),
   mutant(
