@@ -1,10 +1,12 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
 import type { Claim, Day, Proof, Purpose, Span, WindowKind, WindowState } from '../model.ts';
+import type { Standing } from '../plan/day-states.ts';
 import { type Database, readTogether } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
 import { spanColumns } from '../store/shown.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
+import { standingOf } from './rows.ts';
 
 /** A window of the day. */
 export interface WindowStory extends Span {
@@ -95,11 +97,13 @@ export async function readDayStory(database: Database, stream: string, day: Day)
 }
 
 /** How a day stands. */
-interface Standing {
+interface DayFacts {
   /** When it closes or closed; null: the stream is not known. */
   readonly closesAt: Date | null;
   readonly closed: boolean;
   readonly state: CoverageState;
+  /** The same, and of a day that is pending how far it is. */
+  readonly standing: Standing | 'missing';
   readonly records: number;
   /** Those among them that the source does not show any more. */
   readonly gone: number;
@@ -112,10 +116,10 @@ interface Standing {
 }
 
 /** One that is not due, or of a stream that is not known, is missing. */
-function readStanding(database: Database, stream: string, day: Day): Promise<Standing> {
-  return database.one<Standing>(
+function readStanding(database: Database, stream: string, day: Day): Promise<DayFacts> {
+  return database.one<DayFacts>(
     `select closes_at as "closesAt", coalesce(closes_at <= clock_timestamp(), false) as closed,
-            coalesce(c.state, 'missing') as state, coalesce(c.records, 0) as records, coalesce(c.gone, 0) as gone,
+            coalesce(c.state, 'missing') as state, coalesce(${standingOf('c')}, 'missing') as standing, coalesce(c.records, 0) as records, coalesce(c.gone, 0) as gone,
             coalesce(c.pages, 0) as pages, coalesce(c.bytes, 0) as bytes, c.last_error as "lastError", c.retired_since as "retiredSince"
        from (select (select daywalk.closed_at($2::date, time_zone, settle) from daywalk.streams where name = $1) as closes_at) as calendar
        left join daywalk.coverage c on c.stream = $1 and c.day = $2::date`,

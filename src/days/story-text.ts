@@ -22,25 +22,12 @@ export function describeStory(story: DayStory): string[] {
 }
 
 /** How the day stands, in words. */
-export function dayWords({ state, closed, closesAt, records, windows }: DayStory): string {
-  if (state === 'pruned') return state;
-  if (state === 'complete' || state === 'tiered')
-    return DAY_STATE_WORDS[records === 0 ? 'empty' : 'complete'];
-  if (state === 'running' || state === 'failed') return DAY_STATE_WORDS[state];
-  if (!closed && closesAt !== null) return DAY_STATE_WORDS.open;
-  const own = windows.filter((window) => window.kind === 'day' && window.state !== 'replaced');
-  if (own.length > 0 && own.every((window) => window.state === 'complete'))
-    return DAY_STATE_WORDS.walked;
-  if (state === 'pending' && hasBegun(windows)) return DAY_STATE_WORDS.begun;
-  return GAP_WORDS[state];
+export function dayWords({ standing, closed, closesAt, records }: DayStory): string {
+  if (standing === 'pruned') return standing;
+  if (standing === 'complete') return DAY_STATE_WORDS[records === 0 ? 'empty' : 'complete'];
+  if (standing === 'running' || standing === 'failed') return DAY_STATE_WORDS[standing];
+  return !closed && closesAt !== null ? DAY_STATE_WORDS.open : GAP_WORDS[standing];
 }
-
-/** Pages are stored that are to be proven. */
-const hasBegun = (windows: readonly WindowStory[]): boolean =>
-  windows.some(({ kind, walks }) => kind !== 'cut' && walks.some(isKept));
-
-const isKept = ({ pages, outcome }: WalkStory): boolean =>
-  pages > 0 && outcome !== 'shifted' && outcome !== 'failed';
 
 /** The command that mends the day; null: nothing is wrong with it, or time will mend it. */
 export function mendingCommand(story: DayStory): string | null {
@@ -222,7 +209,7 @@ function endText(story: DayStory): string | false {
   if (command === null) return false;
   const hint = acceptHint(story.lastError);
   if (hint !== null) return hint.replace('daywalk accept', command);
-  return dayWords(story) === DAY_STATE_WORDS.begun
+  return story.standing === 'begun'
     ? `What is stored is kept; the next run goes on with it. To go on now: ${command}`
     : `To walk it now: ${command}`;
 }

@@ -67,6 +67,7 @@ const story: DayStory = {
   closesAt: at('2026-03-02T01:00:00'),
   closed: true,
   state: 'complete',
+  standing: 'complete',
   records: 2500,
   gone: 0,
   pages: 3,
@@ -110,7 +111,13 @@ describe('a story', () => {
       lastFailedAt: at('2026-03-02T02:00:00'),
       walks: [shifted],
     };
-    const text = tell({ state: 'failed', windows: [failed], pages: 0, ledger: null });
+    const text = tell({
+      state: 'failed',
+      standing: 'failed',
+      windows: [failed],
+      pages: 0,
+      ledger: null,
+    });
     expect(text).toContain('failed, nothing is shown of it.');
     expect(text).toContain(
       'thrown away, because the list moved under it: the total moved from 2500 to 2501',
@@ -254,7 +261,7 @@ describe('a story', () => {
   it('of a walk that nobody goes on with just now', () => {
     const open: WalkStory = { ...walk, outcome: null, finishedAt: null };
     const failed: WindowStory = { ...window, state: 'failed', proof: null, walks: [open] };
-    expect(tell({ state: 'failed', windows: [failed] })).toContain(
+    expect(tell({ state: 'failed', standing: 'failed', windows: [failed] })).toContain(
       '; begun at 2026-03-02 01:00:00 UTC, and not at its end: the next run goes on with it.',
     );
     expect(tell({ windows: [{ ...failed, owner: 'here' }] })).toContain(
@@ -265,7 +272,7 @@ describe('a story', () => {
   it('of a day that only a person can settle: what the error says, no backfill that fails again', () => {
     const lastError =
       'nothing new is believed: 2 days show nothing (Was the key narrowed? If it really lost its events: daywalk accept)';
-    const text = tell({ state: 'failed', lastError });
+    const text = tell({ state: 'failed', standing: 'failed', lastError });
     expect(text).toMatch(
       /Was the key narrowed\? If it really lost its events: daywalk accept --stream events$/,
     );
@@ -279,7 +286,13 @@ describe('a story', () => {
   });
 
   it('of a day that nobody planned', () => {
-    const nothing = { state: 'missing' as const, windows: [], pages: 0, ledger: null };
+    const nothing: Partial<DayStory> = {
+      state: 'missing',
+      standing: 'missing',
+      windows: [],
+      pages: 0,
+      ledger: null,
+    };
     expect(tell(nothing)).toContain('No window of this day was ever planned');
     expect(tell({ ...nothing, closed: false })).toContain(
       'it is planned from 2026-03-02 01:00:00 UTC on',
