@@ -2,7 +2,7 @@
 import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day, FilterName, Filters, Resource } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
-import { type MovedRecords, readMovedDays } from '../store/moved-days.ts';
+import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { Counts, locate, type MovedPlace, readMoved, readWanted } from './counts.ts';
 import {
   findNewestWalk,
@@ -81,7 +81,7 @@ export class ServedArchive {
     const asked = days.filter(({ state }) => state === 'tiered');
     const [from, to] = [asked[0]?.day, asked.at(-1)?.day];
     if (from === undefined || to === undefined) return new Map<Day, MovedPlace>();
-    const moved = await readMovedDays(query, [stream.name], { from, to });
+    const moved = await listMovedDays({ persist: query }, [stream.name], { from, to });
     try {
       this.#moved.reach(moved);
     } catch (error) {
@@ -100,7 +100,7 @@ export class ServedArchive {
     const { walkId, day, tiered } = walk;
     if (!tiered) return readEnvelope(query, walkId, null);
     if (this.#page?.walkId !== walkId) {
-      const [moved] = await readMovedDays(query, [name], { from: day, to: day });
+      const [moved] = await listMovedDays({ persist: query }, [name], { from: day, to: day });
       if (moved === undefined)
         throw new Error(`${name} ${day} moved, and is not said to be anywhere`);
       for await (const [page] of this.#moved.pages(moved, walkId, signal)) {
@@ -213,7 +213,8 @@ export class ServedArchive {
   async #recordFields({ query, stream, signal }: Asking, movedToo = true) {
     const days = await listSampledDays(query, stream);
     const away = days.flatMap(({ day, tiered }) => (tiered && movedToo ? [day] : []));
-    const moved = away.length === 0 ? [] : await readMovedDays(query, [stream.name], null);
+    const moved =
+      away.length === 0 ? [] : await listMovedDays({ persist: query }, [stream.name], null);
     const others: string[] = [];
     for (const day of moved.filter((one) => away.includes(one.day))) {
       const sample = { day, records: this.#moved };

@@ -158,32 +158,35 @@ export function refuseManyValues(body: Buffer, limitBytes: number, place: string
   }
 }
 
+/** So many bytes at either end of a body are looked at for its first and last character. */
+const EDGE = 1_000;
+
 /**
  * Refuses what cannot be a page at first sight, so that a login page never counts as an empty day. Whether the whole
  * is JSON is left to Postgres, which has to parse it anyway.
  * @throws EnvelopeError with a short excerpt.
  */
 function refuseNonJson(body: Buffer, secrets: readonly string[], place: string): void {
-  const hasBom = body.length >= 3 && body.readUIntBE(0, 3) === 0xefbbbf;
-  let from = hasBom ? 3 : 0;
-  let to = body.length;
-  while (from < to && isJsonSpace(body[from])) from++;
-  while (to > from && isJsonSpace(body[to - 1])) to--;
-  if (from === to)
+  // A byte order mark is white space here.
+  const text = body.toString('utf8', 0, EDGE).trimStart();
+  const last = body
+    .toString('latin1', Math.max(0, body.length - EDGE))
+    .trimEnd()
+    .at(-1);
+  // How some services spell a list without records.
+  if (text.trimEnd() === 'null') return;
+  const shown = () => excerpt(body, secrets);
+  if (text === '')
     throw new EnvelopeError(`${place} answered 200 with an empty body`, {
       hint: 'a page holds JSON',
     });
-  const brackets = body.toString('latin1', from, from + 1) + body.toString('latin1', to - 1, to);
-  const text = () => excerpt(body.subarray(from), secrets);
-  // How some services spell a list without records.
-  if (to - from === 4 && body.toString('latin1', from, to) === 'null') return;
-  if (!/^[{[]/.test(brackets))
-    throw new EnvelopeError(`${place} answered 200 with ${kindOf(body, from)}: "${text()}"`, {
+  if (!/^[{[]/.test(text))
+    throw new EnvelopeError(`${place} answered 200 with ${kindOf(text)}: "${shown()}"`, {
       hint: 'look at what answers there: the base URL, a proxy or a login page in front of the API',
     });
-  if (brackets !== '{}' && brackets !== '[]')
+  if (last !== (text[0] === '{' ? '}' : ']'))
     throw new EnvelopeError(
-      `${place} answered 200 with JSON that is not complete: ${body.length} bytes without the closing bracket, beginning "${text()}"`,
+      `${place} answered 200 with JSON that is not complete: ${body.length} bytes without the closing bracket, beginning "${shown()}"`,
       { hint: 'the connection was cut on the way, or something other than the API answers' },
     );
 }
@@ -201,14 +204,8 @@ export function emptyAnswer(
   return typeof value === 'object' && value !== null ? { status: 404, body } : null;
 }
 
-/** White space of RFC 8259. */
-function isJsonSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-function kindOf(body: Buffer, from: number): string {
-  if (body[from] === 0x3c) return 'what looks like an HTML page, a login page or proxy?';
-  if (body[from] === 0x1f && body[from + 1] === 0x8b)
-    return 'what looks like gzip, without saying so';
+function kindOf(text: string): string {
+  if (text.startsWith('<')) return 'what looks like an HTML page, a login page or proxy?';
+  if (text.startsWith('\x1f\ufffd')) return 'what looks like gzip, without saying so';
   return 'a body that is not a JSON object or list';
 }

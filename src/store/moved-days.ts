@@ -1,7 +1,7 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
 import type { Day, OpenRange } from '../model.ts';
 import type { RowRange } from '../parquet/read.ts';
-import type { Database, Query } from './database.ts';
+import type { Database } from './database.ts';
 import type { AskedPage } from './evidence/proven.ts';
 import type { ShownRecord } from './shown-records.ts';
 
@@ -64,13 +64,16 @@ export interface MovedRecords {
 const movedObject = (of: 'pages' | 'events'): string =>
   `jsonb_build_object('key', t.${of}_key, 'bytes', t.${of}_bytes, 'sha256', encode(t.${of}_sha256, 'hex')) as ${of}`;
 
-/** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
-export const readMovedDays = (
-  query: Query,
+/**
+ * The days of these streams, or all, that are in the tier, oldest first, between two days where given.
+ * @param database or a snapshot of it.
+ */
+export const listMovedDays = (
+  database: Pick<Database, 'persist'>,
   streams: readonly string[] | null,
   range: OpenRange | null,
 ): Promise<MovedDay[]> =>
-  query(
+  database.persist(
     `select s.stream_id as "streamId", s.name as stream, t.day, t.publication, t.place,
             t.records, encode(t.records_sha256, 'hex') as "recordsSha256",
             ${movedObject('pages')},
@@ -82,11 +85,3 @@ export const readMovedDays = (
       order by t.day, array_position($1::text[], s.name), s.name`,
     [streams, range?.from ?? null, range?.to ?? null],
   );
-
-/** As {@link readMovedDays}, with the patience of the settings. */
-export const listMovedDays = (
-  database: Database,
-  streams: readonly string[] | null,
-  range: OpenRange | null,
-): Promise<MovedDay[]> =>
-  readMovedDays((sql, values) => database.persist(sql, values), streams, range);

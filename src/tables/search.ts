@@ -1,7 +1,7 @@
 /** Search for a value in all records that are shown: every hit, and of which days "nothing" counts (docs/search.md). */
 import type { OpenRange } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
-import { type MovedDay, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
+import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
 import {
   type Hit,
@@ -86,7 +86,7 @@ async function listDays(
   stream: string,
 ): Promise<DayToSearch[]> {
   const days = await listSearchedDays(query, value, stream, { from, to });
-  const there = moved === null ? [] : await readMovedDays(query, [stream], null);
+  const there = moved === null ? [] : await listMovedDays({ persist: query }, [stream], null);
   const byDay = new Map(there.map((one) => [one.day, one]));
   const found = days.map((one) => ({
     ...one,

@@ -2,6 +2,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
@@ -47,7 +48,7 @@ export async function writeObject(
         if (created === 'exists' && isSpoiled(error)) return null;
         throw error;
       });
-      if (found !== null && areSame(written, found)) return { key, ...written };
+      if (isDeepStrictEqual(written, found)) return { key, ...written };
       if (created === 'created')
         throw new ObjectStoreError(
           'settings',
@@ -85,9 +86,3 @@ async function openTemporary(clock: Clock): Promise<FileHandle> {
     });
   }
 }
-
-const areSame = (a: Written, b: Written): boolean =>
-  a.sha256 === b.sha256 &&
-  a.bytes === b.bytes &&
-  a.records === b.records &&
-  a.recordsSha256 === b.recordsSha256;

@@ -16,7 +16,7 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
   mutant(
     'an object that is not what was written is believed',
     'src/tier/moved-object.ts',
-    'if (found !== null && areSame(written, found)) return { key, ...written };',
+    'if (isDeepStrictEqual(written, found)) return { key, ...written };',
     'if (found !== null) return { key, ...written };',
     MOVING,
   ),

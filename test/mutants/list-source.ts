@@ -37,17 +37,13 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'half a JSON document goes on to Postgres',
     BODY,
-    "if (brackets !== '{}' && brackets !== '[]')",
-    "if (brackets === '')",
+    "if (last !== (text[0] === '{' ? '}' : ']'))",
+    "if (last === '')",
     ['test/source/status.test.ts'],
   ),
-  mutant(
-    'a login page goes on to Postgres',
-    BODY,
-    'if (!/^[{[]/.test(brackets))',
-    "if (brackets === '')",
-    ['test/source/status.test.ts'],
-  ),
+  mutant('a login page goes on to Postgres', BODY, 'if (!/^[{[]/.test(text))', "if (last === '')", [
+    'test/source/status.test.ts',
+  ]),
   mutant(
     'a redirect is followed, with the key',
     'src/source/exchange.ts',

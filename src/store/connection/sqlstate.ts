@@ -34,6 +34,24 @@ const NO_TLS = /^The(?: server does not support|re was an error establishing an)
 /** What PgBouncer says of a wrong user or password; all that it says has the one code 08P01 (1.18, src/client.c). */
 const PGBOUNCER_REFUSAL = /^(?:SASL|password) authentication failed/;
 
+const WRONG_LOGIN = 'Check user, password and database name in DATABASE_URL.';
+/** What a person has to settle, and how. */
+const SETTINGS: readonly (readonly [states: RegExp, hint: string])[] = [
+  [
+    /^3D000/,
+    'Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk"',
+  ],
+  [/^28/, WRONG_LOGIN],
+  [
+    /^42501/,
+    'Give the role of DATABASE_URL the missing right: docs/roles.md; `daywalk migrate` needs the owner.',
+  ],
+  [/^(3F000|42P01|42703|42883)/, 'Run `daywalk migrate`, then try again.'],
+  // Raised by our own functions: the name of a record table is taken, another isolation level than the one that they rely on.
+  [/^42939/, 'Name the table otherwise.'],
+  [/^55000/, 'Reset default_transaction_isolation for the database and for the role of daywalk.'],
+];
+
 /** What the server is short of, and what to do about it. */
 const SHORTAGES = new Map([
   ['53100', 'Make room on the disk of the database; nothing is lost, the next run goes on.'],
@@ -57,7 +75,8 @@ export function namedConnectError(error: unknown): Error {
     return new SettingsError('the database was asked for TLS, and has none', {
       hint: 'Switch ssl on there. Where nobody can listen on the way, such as in a network of containers on one machine, write ?sslmode=disable behind DATABASE_URL.',
     });
-  if (state === '08P01' && PGBOUNCER_REFUSAL.test(message)) return refusedLogin(message, state);
+  if (state === '08P01' && PGBOUNCER_REFUSAL.test(message))
+    return new SettingsError(`Postgres says: ${message} (${state})`, { hint: WRONG_LOGIN });
   const named = namedError(error);
   return named instanceof OutcomeUnknownError
     ? new TransientError(`the database cannot be reached (${read(error).message})`, {
@@ -79,24 +98,8 @@ export function namedError(error: unknown): Error {
   if (code === undefined)
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
-  if (code === '3D000')
-    return new SettingsError(text, {
-      hint: 'Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk"',
-    });
-  if (code.startsWith('28')) return refusedLogin(message, code);
-  if (code === '42501')
-    return new SettingsError(text, {
-      hint: 'Give the role of DATABASE_URL the missing right: docs/roles.md; `daywalk migrate` needs the owner.',
-    });
-  if (code === '3F000' || code === '42P01' || code === '42703' || code === '42883')
-    return new SettingsError(text, { hint: 'Run `daywalk migrate`, then try again.' });
-  // Raised by our own functions: the name of a record table is taken.
-  if (code === '42939') return new SettingsError(text, { hint: 'Name the table otherwise.' });
-  // Raised by our own functions: another isolation level than the one that they rely on.
-  if (code === '55000')
-    return new SettingsError(text, {
-      hint: 'Reset default_transaction_isolation for the database and for the role of daywalk.',
-    });
+  const [, hint] = SETTINGS.find(([states]) => states.test(code)) ?? [];
+  if (hint !== undefined) return new SettingsError(text, { hint });
   if (NO_EFFECT.has(code)) return new TransientError(text);
   if (code.startsWith('53'))
     return new TransientError(text, {
@@ -106,11 +109,6 @@ export function namedError(error: unknown): Error {
   if (BODY_REFUSED.has(code)) return new BodyRefusedError(code, text);
   return new StatementError(code, text);
 }
-
-const refusedLogin = (message: string, code: string) =>
-  new SettingsError(`Postgres says: ${message} (${code})`, {
-    hint: 'Check user, password and database name in DATABASE_URL.',
-  });
 
 function read(error: unknown): { code: string | undefined; message: string } {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) };

@@ -88,16 +88,14 @@ export function readHalves(database: Database, windowId: number) {
 }
 
 /** The walk that a window was proven by before the given one; null: there is none whose pages are here. */
-export async function readProofBefore(database: Database, walkId: number): Promise<number | null> {
-  const row = await database.first<{ walkId: number }>(
-    `select former.walk_id as "walkId"
+export function readProofBefore(database: Database, walkId: number): Promise<number | null> {
+  return database.value(
+    `select max(former.walk_id)
        from daywalk.walks k
        join daywalk.walks former on former.window_id = k.window_id and former.role = k.role
-      where k.walk_id = $1 and former.walk_id < k.walk_id and former.outcome = 'proven' and former.pruning is null
-      order by former.walk_id desc limit 1`,
+      where k.walk_id = $1 and former.walk_id < k.walk_id and former.outcome = 'proven' and former.pruning is null`,
     [walkId],
   );
-  return row?.walkId ?? null;
 }
 
 /** The hashes of the records of a walk, in order. */

@@ -87,12 +87,11 @@ export function countHeldBefore(
 }
 
 /** How many records are shown of a day; 0: it is not shown. */
-export async function countShown(database: Database, streamId: number, day: Day): Promise<number> {
-  const row = await database.first<{ records: number }>(
-    'select records from daywalk.days where stream_id = $1 and day = $2',
+export function countShown(database: Database, streamId: number, day: Day): Promise<number> {
+  return database.value(
+    'select coalesce(sum(records), 0)::bigint from daywalk.days where stream_id = $1 and day = $2',
     [streamId, day],
   );
-  return row?.records ?? 0;
 }
 
 /**
