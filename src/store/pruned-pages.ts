@@ -10,19 +10,6 @@ interface OpenPruning {
   readonly month: Day;
 }
 
-/** The prunings of all streams that are not at their end, by month. */
-function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
-  return database.persist(
-    `select pruning_id as "pruningId", day, date_trunc('month', day)::date as month
-       from daywalk.prunings where removed_at is null order by day, pruning_id`,
-  );
-}
-
-/** Empties the partition of a month, if nothing that is kept has pages in it. */
-function emptyMonth(database: Database, month: Day): Promise<boolean> {
-  return database.value('select daywalk.empty_month($1::date)', [month]);
-}
-
 /** One statement removes no more than these. */
 const MOST_PAGES = 256;
 const MOST_BYTES = 128_000_000;
@@ -66,11 +53,16 @@ async function finishPruning(database: Database, { pruningId }: OpenPruning): Pr
  * @returns the months that were emptied, YYYY-MM.
  */
 export async function removeMarked(database: Database, signal: AbortSignal): Promise<string[]> {
-  const open = await listOpenPrunings(database);
+  const open = await database.persist<OpenPruning>(
+    `select pruning_id as "pruningId", day, date_trunc('month', day)::date as month
+       from daywalk.prunings where removed_at is null order by day, pruning_id`,
+  );
   const emptied: string[] = [];
   for (const month of new Set(open.map((pruning) => pruning.month))) {
     signal.throwIfAborted();
-    if (await emptyMonth(database, month)) emptied.push(month.slice(0, 7));
+    // Where nothing that is kept has pages in it, its partition goes.
+    if (await database.value<boolean>('select daywalk.empty_month($1::date)', [month]))
+      emptied.push(month.slice(0, 7));
     for (const pruning of open.filter((candidate) => candidate.month === month)) {
       while ((await removePages(database, pruning)) > 0) signal.throwIfAborted();
       await finishPruning(database, pruning);

@@ -28,23 +28,20 @@ async function makeNewTables(
   log: Logger,
 ): Promise<void> {
   const changes = await compareTables(database, tables);
-  const left: string[] = [];
-  for (const { name, change } of changes) {
-    const table = tables.find((one) => one.name === name);
-    if (table === undefined || change === 'none') continue;
-    if (change === 'changed') left.push(name);
-    else
-      await defineTable(database, table).then(
-        () => log.info({ table: name }, 'a record table was made'),
-        (error: unknown) => {
-          if (!(error instanceof DaywalkError)) throw error;
-          log.warn(
-            { table: name, err: error },
-            'a record table could not be made; where this role may not make tables, daywalk tables --apply does, as the owner of the schema',
-          );
-        },
-      );
-  }
+  const named = (what: TableChange['change']) =>
+    changes.filter(({ change }) => change === what).map(({ name }) => name);
+  for (const table of tables.filter(({ name }) => named('new').includes(name)))
+    await defineTable(database, table).then(
+      () => log.info({ table: table.name }, 'a record table was made'),
+      (error: unknown) => {
+        if (!(error instanceof DaywalkError)) throw error;
+        log.warn(
+          { table: table.name, err: error },
+          'a record table could not be made; where this role may not make tables, daywalk tables --apply does, as the owner of the schema',
+        );
+      },
+    );
+  const left = named('changed');
   if (left.length > 0)
     log.warn(
       { tables: left },

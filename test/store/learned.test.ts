@@ -1,7 +1,7 @@
 /** What was learned about the API: by stream and fact, the newest at a time, and never for ever. */
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { forget, learn, readLearned, readLearnedByName } from '../../src/store/evidence/learned.ts';
+import { forget, learn, readLearned } from '../../src/store/evidence/learned.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, registerEvents } from '../support/store.ts';
 
@@ -31,8 +31,8 @@ describe('what was learned', () => {
       ['proven_size', 500, 'a'],
     ]);
     expect(await readLearned(database, [streamId, other])).toHaveLength(4);
-    expect(await readLearnedByName(database, ['other'])).toMatchObject([
-      { name: 'other', fact: 'calibrated', value: { reach: null }, evidence: 'e' },
+    expect(await readLearned(database, [other])).toMatchObject([
+      { stream: 'other', fact: 'calibrated', value: { reach: null }, evidence: 'e' },
     ]);
   });
 

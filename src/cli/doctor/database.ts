@@ -5,12 +5,12 @@ import { describeGone } from '../../days/gone.ts';
 import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { NoWritesError } from '../../store/connection/connections.ts';
-import { type Fact, readLearnedByName } from '../../store/evidence/learned.ts';
+import { type Fact, readLearned } from '../../store/evidence/learned.ts';
 import { readGone } from '../../store/publications.ts';
 import { readRefusedKey } from '../../store/refused-keys.ts';
 import { readLastRun } from '../../store/runs.ts';
 import { readServerFacts } from '../../store/server.ts';
-import { requireUnchanged } from '../../store/streams.ts';
+import { readStreams, requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { counted, formatCount, utcMinute } from '../../text.ts';
 import { IN_ONE_FORM } from '../../walk/rules/places.ts';
@@ -121,11 +121,12 @@ async function examineRuns({ database, settings, names, examination }: Checkup):
 /** What was learned about the API, and whether events come later than the settings allow for. */
 async function examineStreams({ database, settings, names, examination }: Checkup): Promise<void> {
   const { ok, warn } = examination;
-  const learned = await readLearnedByName(database, names);
-  for (const { name, fact, value, evidence, learnedAt } of learned) {
-    if (fact === 'page_length') examination.lengths.set(name, Number(value));
+  const known = await readStreams(database, names);
+  const ids = known.map(({ streamId }) => streamId);
+  for (const { stream, fact, value, evidence, learnedAt } of await readLearned(database, ids)) {
+    if (fact === 'page_length') examination.lengths.set(stream, Number(value));
     const since = learnedAt.toISOString().slice(0, 10);
-    ok(`learned ${name}`, `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`);
+    ok(`learned ${stream}`, `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`);
   }
   for (const { stream, late, longestHours } of await readLateness(database, names))
     warn(

@@ -116,23 +116,21 @@ const FIRST_PAGE = `daywalk.walks as walk
       where walk.walk_id = $1 and page.records > 0`;
 
 /** Hashes of the records of the first page of a walk, in order, without what is ignored. */
-export async function readFirstHashes(
+export function readFirstHashes(
   database: Database,
   walkId: number,
   ignored: readonly string[],
 ): Promise<readonly string[]> {
-  const row = await database.first<{ hashes: string[] }>(
-    `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes from ${FIRST_PAGE}`,
+  return database.value(
+    `select coalesce((select daywalk.hashes_of(page.body #> walk.records_path, $2) from ${FIRST_PAGE}), '{}')::text[]`,
     [walkId, ignored],
   );
-  return row?.hashes ?? [];
 }
 
 /** The records of the first page of a walk, parsed: for a look at their fields. */
-export async function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
-  const row = await database.first<{ records: string | null }>(
-    `select (page.body #> walk.records_path)::text as records from ${FIRST_PAGE}`,
+export function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
+  return database.value(
+    `select coalesce((select page.body #> walk.records_path from ${FIRST_PAGE}), '[]')`,
     [walkId],
   );
-  return JSON.parse(row?.records ?? '[]');
 }

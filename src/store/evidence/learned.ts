@@ -23,6 +23,7 @@ export type Fact =
 /** One thing learned. */
 export interface LearnedFact {
   readonly streamId: number;
+  readonly stream: string;
   readonly fact: Fact;
   readonly value: unknown;
   readonly evidence: string;
@@ -46,10 +47,10 @@ export function readLearned(
   streamIds: readonly number[],
 ): Promise<LearnedFact[]> {
   return database.persist(
-    `select stream_id as "streamId", fact, value, evidence, learned_at as "learnedAt"
-       from daywalk.learned
+    `select stream_id as "streamId", name as stream, fact, value, evidence, learned_at as "learnedAt"
+       from daywalk.learned join daywalk.streams using (stream_id)
       where stream_id = any ($1::integer[]) and ${HOLDS}
-      order by stream_id, fact`,
+      order by name, fact`,
     [streamIds],
   );
 }
@@ -66,17 +67,6 @@ export async function readRestless(
     [streamNames],
   );
   return rows.map(({ name }) => name);
-}
-
-/** All that was learned in these streams, with the stream's name; for people. */
-export function readLearnedByName(database: Database, streamNames: readonly string[]) {
-  return database.persist<Omit<LearnedFact, 'streamId'> & { readonly name: string }>(
-    `select s.name, l.fact, l.value, l.evidence, l.learned_at as "learnedAt"
-       from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
-      where s.name = any ($1::text[])
-      order by s.name, l.fact`,
-    [streamNames],
-  );
 }
 
 /** Keeps a fact, in the place of what was known before. */
