@@ -8,7 +8,7 @@ import { type Gone, readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
 import { counted, linesOf } from '../text.ts';
 import { readStreamDays, type StreamDays } from './covered-days.ts';
-import { describeFuture, gapSpansOf, type Problem, problemOf } from './gaps.ts';
+import { describeFuture, gapSpansOf, problemOf } from './gaps.ts';
 import { describeLost } from './gone.ts';
 import { readFirstDay } from './rows.ts';
 import { firstTickAfter } from './ticks.ts';
@@ -32,25 +32,12 @@ export type StreamHealth = ReturnType<typeof judge>;
  */
 export type HealthLevel = 'good' | 'gaps' | 'late' | 'new' | 'refused';
 
-/** The whole export. */
-export interface Health {
-  readonly level: HealthLevel;
-  /** All of it in one sentence. */
-  readonly sentence: string;
-  /** The newest day that should be proven by now. */
-  readonly expected: Day;
-  readonly streams: readonly StreamHealth[];
-  readonly problems: readonly Problem[];
-  /** What sources lost in numbers, with the command for where that is as it should be. */
-  readonly lost: readonly { readonly text: string; readonly command: string }[];
-}
-
 /** Reads every day of these streams, and judges the export by them. */
 export async function readHealth(
   database: Database,
   streams: readonly string[],
   expectation: Expectation,
-): Promise<{ now: number; days: StreamDays[]; gone: Gone[]; health: Health }> {
+) {
   const { timeZone, settleMs } = expectation;
   const [now, first] = await Promise.all([databaseNow(database), readFirstDay(database, streams)]);
   // Of streams that were never planned there is one day to say so.
@@ -68,7 +55,7 @@ export function assessHealth(
   gone: readonly Gone[],
   now: number,
   expectation: Expectation,
-): Health {
+) {
   const closed = streams.map(({ lastClosed }) => lastClosed).sort();
   const expected = expectedDay(closed.at(-1) ?? '1970-01-01', now, expectation);
   const judged = streams.map((stream) => judge(stream, expected, now, expectation.timeZone));
@@ -79,9 +66,21 @@ export function assessHealth(
   });
   const level = levelOf(streams, judged, problems.length + lost.length > 0);
   const wrong = wrongOf(judged, lost.length > 0);
-  const sentence = sentenceOf(level, streams, judged, wrong, expected);
-  return { level, sentence, expected, streams: judged, problems, lost };
+  return {
+    level: level as HealthLevel,
+    /** All of it in one sentence. */
+    sentence: sentenceOf(level, streams, judged, wrong, expected),
+    /** The newest day that should be proven by now. */
+    expected,
+    streams: judged,
+    problems,
+    /** What sources lost in numbers, with the command for where that is as it should be. */
+    lost,
+  };
 }
+
+/** The whole export. */
+export type Health = Readonly<ReturnType<typeof assessHealth>>;
 
 /** The newest day that had its tick after its close, and `lateAfter` after it. */
 function expectedDay(lastClosed: Day, now: number, expectation: Expectation): Day {

@@ -27,24 +27,6 @@ export interface Permit {
 /** Why requests wait: for one under way, for the setting `rate`, for the pace, for a quota, for the end of a pause. */
 export type WaitReason = 'limit' | 'rate' | 'pace' | 'quota' | 'pause';
 
-/** What the limiter does now. */
-export interface LimiterState {
-  /** Requests that may be under way at a time: now, and by the settings. */
-  readonly limit: number;
-  readonly most: number;
-  readonly underWay: number;
-  readonly waiting: number;
-  /** Why those who wait do; null: nobody waits. */
-  readonly why: WaitReason | null;
-  /** Requests a second, found by refusals; null: no limit is known. */
-  readonly pace: number | null;
-  /** Milliseconds until the pause ends; 0: there is none. */
-  readonly pausedMs: number;
-  /** Since the beginning. */
-  readonly requests: number;
-  readonly refused: number;
-}
-
 export interface LimiterOptions extends Omit<PacingOptions, 'spare'> {
   readonly clock: Clock;
   /** Most requests under way at a time. */
@@ -92,16 +74,21 @@ export class Limiter {
     this.#slots = budget === undefined ? null : new Slots(budget, clock, onSlots);
   }
 
-  get state(): LimiterState {
+  get state() {
     const now = this.#clock.monotonic();
     return {
+      /** Requests that may be under way at a time: now, and by the settings. */
       limit: Math.floor(this.#limit),
       most: this.#options.most,
       underWay: this.#underWay,
       waiting: this.#waiters.length,
+      /** Why those who wait do; null: nobody waits. */
       why: this.#waiters.length === 0 ? null : this.#why,
+      /** Requests a second, found by refusals; null: no limit is known. */
       pace: this.#pacing.rate(now),
+      /** Milliseconds until the pause ends; 0: there is none. */
       pausedMs: this.#pacing.pausedMs(now),
+      /** Since the beginning. */
       requests: this.#requests,
       refused: this.#refused,
     };
@@ -215,6 +202,9 @@ export class Limiter {
     this.#clock.sleep(Math.ceil(at - this.#clock.monotonic()), signal).then(wake, wake);
   }
 }
+
+/** What the limiter does now. */
+export type LimiterState = Readonly<Limiter['state']>;
 
 /** Takes the first of those who wait out of the queue: no backfill before a page ahead of a scheduled window. */
 function takeFirst(waiters: Waiter[]): Waiter {
