@@ -185,11 +185,5 @@ function sentenceOf(
 }
 
 /** `20 November 2026`. */
-export function longDay(day: Day): string {
-  return new Date(`${day}T00:00:00Z`).toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
-}
+export const longDay = (day: Day): string =>
+  new Date(day).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });

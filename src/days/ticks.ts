@@ -11,9 +11,7 @@ const DAY_MS = 86_400_000;
  */
 export function firstTickAfter(expression: string, afterMs: number): number {
   const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(expression);
-  // A list is in the order in which it is written.
-  const hours = [...hour].sort(ascending);
-  const minutes = [...minute].sort(ascending);
+  const minutesOfDay = hour.flatMap((h) => minute.map((m) => h * 60 + m)).sort((a, b) => a - b);
   const midnight = Math.floor(afterMs / DAY_MS) * DAY_MS;
   for (let day = midnight; day <= midnight + MOST_DAYS * DAY_MS; day += DAY_MS) {
     const date = new Date(day);
@@ -21,14 +19,9 @@ export function firstTickAfter(expression: string, afterMs: number): number {
       month.includes(date.getUTCMonth() + 1) &&
       dayOfMonth.includes(date.getUTCDate()) &&
       dayOfWeek.includes(date.getUTCDay());
-    if (!due) continue;
-    for (const h of hours)
-      for (const m of minutes) {
-        const tick = day + (h * 60 + m) * 60_000;
-        if (tick > afterMs) return tick;
-      }
+    const ticks = due ? minutesOfDay.map((m) => day + m * 60_000) : [];
+    const tick = ticks.find((at) => at > afterMs);
+    if (tick !== undefined) return tick;
   }
   throw new Error(`${expression} never ticks`);
 }
-
-const ascending = (a: number, b: number): number => a - b;

@@ -2,25 +2,12 @@
 import { SettingsError } from '../errors.ts';
 import { isLoopbackHost } from '../hosts.ts';
 
-/** The base URL in the pieces that a request needs. */
-export interface Address {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  /** The path prefix without a slash at its end; often empty. */
-  readonly prefix: string;
-  /** Host, with the port when it is not the scheme's own. */
-  readonly host: string;
-  readonly secure: boolean;
-  /** Origin and path; safe to show. */
-  readonly shown: string;
-}
-
 /**
  * Takes a base URL apart, as the settings have checked it.
  * @param allowHttp plain HTTP is allowed to hosts other than this machine.
  * @throws SettingsError where the key would go unencrypted.
  */
-export function parseBase(baseUrl: string, allowHttp: boolean): Address {
+export function parseBase(baseUrl: string, allowHttp: boolean) {
   const { protocol, hostname, host, origin, pathname } = new URL(baseUrl);
   const secure = protocol === 'https:';
   if (!secure && !allowHttp && !isLoopbackHost(hostname))
@@ -28,5 +15,18 @@ export function parseBase(baseUrl: string, allowHttp: boolean): Address {
       hint: 'use https, or set api.allow_http if the way there is protected otherwise',
     });
   const prefix = pathname.replace(/\/+$/, '');
-  return { origin, prefix, host, secure, shown: origin + prefix };
+  return {
+    /** Scheme, host and port. */
+    origin,
+    /** The path prefix without a slash at its end; often empty. */
+    prefix,
+    /** Host, with the port when it is not the scheme's own. */
+    host,
+    secure,
+    /** Origin and path; safe to show. */
+    shown: origin + prefix,
+  };
 }
+
+/** The base URL in the pieces that a request needs. */
+export type Address = Readonly<ReturnType<typeof parseBase>>;

@@ -3,12 +3,13 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { type RefusedError, SettingsError } from '../errors.ts';
 import { openRedactor, type Redactor } from '../redactor.ts';
-import { type Address, parseBase } from './address.ts';
+import { parseBase } from './address.ts';
 import { BodyMemory } from './body-memory.ts';
 import { Credentials, fitsHeader } from './credentials.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher.ts';
+
 import { Limiter } from './limiter.ts';
-import type { RetryPolicy } from './retry.ts';
+
 import type { Budget } from './slots.ts';
 
 /** The range of the first wait and the first pause, and the widest of both: no settings, and given by tests alone. */
@@ -66,28 +67,8 @@ export interface SourceOptions {
   readonly watch?: SourceWatch;
 }
 
-export interface Api {
-  readonly options: SourceOptions;
-  readonly policy: RetryPolicy;
-  readonly address: Address;
-  readonly credentials: Credentials<string>;
-  /** Knows these keys, and every other secret. */
-  readonly redactor: Redactor;
-  readonly limiter: Limiter;
-  readonly memory: BodyMemory;
-  readonly dispatcher: Dispatcher;
-  /** A dispatcher that has no connection yet. */
-  readonly freshDispatcher: () => Dispatcher;
-  /** The last refusal of a key: whoever asks right after it would only be refused too. */
-  refusal: { readonly key: string; readonly at: number; readonly error: RefusedError } | null;
-  /** Whether an answer ever came, so that a connection may be a kept one. */
-  everAnswered: boolean;
-  /** When the first request went that failed since the last answer, and when that was told last; null: the API is there. */
-  away: { readonly since: number; toldAt: number } | null;
-}
-
 /** No connection is made yet. */
-export function apiOf(options: SourceOptions): Api {
+export function apiOf(options: SourceOptions) {
   const { tls = {}, proxy = {}, clock, connections, connectTimeoutMs, budget } = options;
   const { retryBaseMs = RETRY_BASE_MS, retryCapMs = RETRY_CAP_MS } = options;
   const { redactor = openRedactor(), retryTimeMs, retryAfterLimitMs } = options;
@@ -102,6 +83,7 @@ export function apiOf(options: SourceOptions): Api {
     policy: { timeMs: retryTimeMs, baseMs: retryBaseMs, capMs: retryCapMs, retryAfterLimitMs },
     address,
     credentials,
+    /** Knows these keys, and every other secret. */
     redactor,
     limiter: new Limiter({
       clock,
@@ -112,12 +94,23 @@ export function apiOf(options: SourceOptions): Api {
     }),
     memory: new BodyMemory(),
     dispatcher: connect(connections),
+    /** A dispatcher that has no connection yet. */
     freshDispatcher: () => connect(1),
-    refusal: null,
+    /** The last refusal of a key: whoever asks right after it would only be refused too. */
+    refusal: null as {
+      readonly key: string;
+      readonly at: number;
+      readonly error: RefusedError;
+    } | null,
+    /** Whether an answer ever came, so that a connection may be a kept one. */
     everAnswered: false,
-    away: null,
+    /** When the first request went that failed since the last answer, and when that was told last; null: the API is there. */
+    away: null as { readonly since: number; toldAt: number } | null,
   };
 }
+
+/** The API as one source knows it. */
+export type Api = ReturnType<typeof apiOf>;
 
 function secretsOf(key: string): string[] {
   if (fitsHeader(key)) return [key];

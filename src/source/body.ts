@@ -78,9 +78,8 @@ export async function decodeBody(
   { limitBytes, place, secrets }: Judging,
 ): Promise<Buffer> {
   // In the order in which they were applied; `identity` is none.
-  const codings = [encoding ?? []]
-    .flat()
-    .flatMap((header) => header.split(','))
+  const codings = String(encoding ?? '')
+    .split(',')
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length === 0) return wire;

@@ -18,11 +18,6 @@ export interface ContractHints {
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** A contract, and how many records the body has that shows it; without any it is no evidence. */
-export interface FoundContract extends Contract {
-  readonly records: number;
-}
-
 /** Makes the refusal, with everything that came from outside cleaned. */
 type Refuse = (message: string, hint: string, Refusal?: typeof EnvelopeError) => EnvelopeError;
 
@@ -38,7 +33,7 @@ const NO_LIST =
  * @throws NoRecordsError where it shows no record, and leaves open where list or total would be.
  * @throws EnvelopeError for anything else in which the list, and the total if there is one, is not beyond doubt.
  */
-export function findContract(body: Buffer, hints: ContractHints = {}): FoundContract {
+export function findContract(body: Buffer, hints: ContractHints = {}) {
   const secrets = hints.secrets ?? [];
   const refuse: Refuse = (message, hint, Refusal = EnvelopeError) =>
     new Refusal(excerpt(message, secrets, LONGEST), { hint });
@@ -53,6 +48,9 @@ export function findContract(body: Buffer, hints: ContractHints = {}): FoundCont
   );
   return { recordsPath, ...total, records: list.length };
 }
+
+/** A contract, and how many records the body has that shows it; without any it is no evidence. */
+export type FoundContract = Readonly<ReturnType<typeof findContract>>;
 
 /** The records of a page, for a look at their fields. */
 export function recordsIn(body: Buffer, recordsPath: Path): readonly unknown[] {

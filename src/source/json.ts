@@ -9,18 +9,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** How far a path leads, and what is there. */
-export interface Followed {
-  /** The keys that were there. */
-  readonly reached: Path;
-  /** Whether all were. */
-  readonly whole: boolean;
-  /** The value at `reached`. */
-  readonly value: unknown;
-}
-
-/** Follows own keys only: a field may be called `constructor`. */
-export function follow(document: unknown, path: Path): Followed {
+/**
+ * How far a path leads, and what is there. Follows own keys only: a field may be called `constructor`.
+ * @returns the keys that were there, whether all were, and the value at the last of them.
+ */
+export function follow(document: unknown, path: Path) {
   let value = document;
   for (const [depth, key] of path.entries()) {
     if (!isObject(value) || !Object.hasOwn(value, key))

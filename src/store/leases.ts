@@ -171,12 +171,11 @@ export async function failWindow(
 }
 
 /** The windows of a stream that have failed, and were never complete. */
-export async function listFailed(database: Database, streamId: number): Promise<number[]> {
-  const rows = await database.persist<{ windowId: number }>(
-    `select window_id as "windowId" from daywalk.windows where stream_id = $1 and state = 'failed' and proof is null`,
+export function listFailed(database: Database, streamId: number): Promise<number[]> {
+  return database.value(
+    `select coalesce(jsonb_agg(window_id), '[]') from daywalk.windows where stream_id = $1 and state = 'failed' and proof is null`,
     [streamId],
   );
-  return rows.map(({ windowId }) => windowId);
 }
 
 /** Makes windows due that have failed, and were never complete, as if they had not been tried. */

@@ -39,7 +39,7 @@ export interface MovedRecords {
    */
   reach(days: readonly MovedDay[]): void;
   /**
-   * The records of a day in the order of walk, page and position, as they were shown, a few megabytes at a time. Read whole, they
+   * The records of a day in the order of walk, page and position, as they were shown, a row group of its object at a time. Read whole, they
    * are what Postgres says that they are, or the last step throws.
    * @param from the place of the first one; the end is that of the day.
    * @throws {ObjectStoreError} where the object is gone, cut or changed, or cannot be read.

@@ -37,17 +37,6 @@ export async function removePages(
   return rows.length;
 }
 
-/** Notes that a pruning has no pages any more, and removes what the search knows of them. */
-async function finishPruning(database: Database, { pruningId }: OpenPruning): Promise<void> {
-  await database.persist(
-    `with filters as (
-       delete from daywalk.page_filters f using daywalk.prunings g where g.pruning_id = $1 and f.walk_id = any (g.walks)
-     )
-     update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null`,
-    [pruningId],
-  );
-}
-
 /**
  * Removes the pages of every pruning that is not at its end, of whole months at once.
  * @returns the months that were emptied, YYYY-MM.
@@ -65,7 +54,14 @@ export async function removeMarked(database: Database, signal: AbortSignal): Pro
       emptied.push(month.slice(0, 7));
     for (const pruning of open.filter((candidate) => candidate.month === month)) {
       while ((await removePages(database, pruning)) > 0) signal.throwIfAborted();
-      await finishPruning(database, pruning);
+      // It has no pages any more, and what the search knows of them goes with them.
+      await database.persist(
+        `with filters as (
+           delete from daywalk.page_filters f using daywalk.prunings g where g.pruning_id = $1 and f.walk_id = any (g.walks)
+         )
+         update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null`,
+        [pruning.pruningId],
+      );
     }
   }
   return emptied;

@@ -107,13 +107,13 @@ export async function listGoneWalks(
   database: Database,
   walkIds: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  const rows = await database.persist<{ walkId: number }>(
-    `select k.walk_id as "walkId" from daywalk.walks k
+  const gone = await database.value<number[]>(
+    `select coalesce(jsonb_agg(k.walk_id), '[]') from daywalk.walks k
       where k.walk_id = any ($1::bigint[])
         and exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))`,
     [walkIds],
   );
-  return new Set(rows.map(({ walkId }) => walkId));
+  return new Set(gone);
 }
 
 /** How many walks of these streams were pruned and are nowhere: only what the ledger says of them can be checked. */

@@ -9,9 +9,6 @@ import { readEvents, type TieredPage } from './day-objects.ts';
 import { checkObject, readObject, spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** About so much text of records at a time: a row group may have more. */
-const CHUNK_LETTERS = 2_000_000;
-
 /** What cannot be read with these settings: nothing of days that moved, and their names are told. */
 function unreachable(days: readonly MovedDay[], store: ObjectStore | null): SettingsError {
   const [first] = days;
@@ -57,10 +54,8 @@ export class StoredRecords implements MovedRecords {
     let count = from;
     for await (const group of readEvents(store, events.key, signal, range)) {
       count += group.length;
-      for (const chunk of chunksOf(group)) {
-        if (from === 0) digest.take(chunk);
-        yield chunk;
-      }
+      if (from === 0) digest.take(group);
+      yield group;
     }
     const isWhole = from > 0 || digest.end().recordsSha256 === recordsSha256;
     if (count !== records || !isWhole) throw spoiledObject(store, events.key);
@@ -101,17 +96,6 @@ export class StoredRecords implements MovedRecords {
 
 /** Days that moved, where no setting says where they are. */
 export const UNREACHED_RECORDS = new StoredRecords(null);
-
-function* chunksOf(group: readonly ShownRecord[]): Generator<readonly ShownRecord[]> {
-  let [first, letters] = [0, 0];
-  for (const [index, { text }] of group.entries()) {
-    letters += text.length;
-    if (letters < CHUNK_LETTERS) continue;
-    yield group.slice(first, index + 1);
-    [first, letters] = [index + 1, 0];
-  }
-  if (first < group.length) yield group.slice(first);
-}
 
 const movedPage = (page: TieredPage): MovedPage => ({
   pageNo: page.page_no,

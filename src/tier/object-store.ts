@@ -53,21 +53,19 @@ export const CHECK_FOLDER = 'daywalk-check/';
 /** What a file system takes as a name, and what S3 takes as a key. */
 const MOST_BYTES = { part: 255, key: 900 };
 
-/** Whether a folder and a bucket can both have an object of this key. Names that begin with a dot are the folder's own. */
-function isKey(key: string): boolean {
+/**
+ * Whether a folder and a bucket can both have an object of this key. Names that begin with a dot are the folder's own.
+ * @throws {ObjectStoreError} for what is none: a way out of the store.
+ */
+export function checkKey(store: string, key: string): void {
   const isName = (part: string) =>
     part !== '' && !part.startsWith('.') && Buffer.byteLength(part) <= MOST_BYTES.part;
   const isWritable = Buffer.byteLength(key) <= MOST_BYTES.key && printable(key) === key;
-  return isWritable && key.split('/').every(isName);
-}
-
-/** @throws {ObjectStoreError} for what is none: a way out of the store. */
-export function checkKey(store: string, key: string): void {
-  if (!isKey(key))
-    throw new ObjectStoreError(
-      'settings',
-      `${store}: no object can have the key ${JSON.stringify(key)}`,
-    );
+  if (isWritable && key.split('/').every(isName)) return;
+  throw new ObjectStoreError(
+    'settings',
+    `${store}: no object can have the key ${JSON.stringify(key)}`,
+  );
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -103,12 +103,11 @@ export async function keepKnown(
   database: Database,
   publications: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  if (publications.length === 0) return new Set();
-  const rows = await database.persist<{ key: string }>(
-    'select p.key from daywalk.publications p where p.key::text = any ($1::text[])',
+  const known = await database.value<string[]>(
+    `select coalesce(jsonb_agg(p.key), '[]') from daywalk.publications p where p.key::text = any ($1::text[])`,
     [publications],
   );
-  return new Set(rows.map(({ key }) => key));
+  return new Set(known);
 }
 
 /** Whose table of events it is: its id is a publication of the database, by which another one is told from one that was put back. A table that begins gets the oldest, so that every backup knows it. */

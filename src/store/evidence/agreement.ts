@@ -17,15 +17,14 @@ const recordsOf = (ids: string): string => `
          else (daywalk.hashes_of(page.body #> walk.records_path, newest.ignored))[page.skip + 1 :] end) as record (hash)`;
 
 /** Whether a record stands on more than one page of the walk, by its identity or its content: a sign that the order may not hold. */
-export async function isRepeated(database: Database, walkId: number): Promise<boolean> {
-  const rows = await database.persist(
-    `select from daywalk.pages_of(array[$1::bigint]) as page
-      cross join lateral unnest(page.record_hashes, page.id_hashes) as record (hash, id_hash)
-      group by coalesce(record.id_hash, record.hash) having min(page.page_no) < max(page.page_no)
-      limit 1`,
+export function isRepeated(database: Database, walkId: number): Promise<boolean> {
+  return database.value(
+    `select exists (
+       select from daywalk.pages_of(array[$1::bigint]) as page
+        cross join lateral unnest(page.record_hashes, page.id_hashes) as record (hash, id_hash)
+        group by coalesce(record.id_hash, record.hash) having min(page.page_no) < max(page.page_no))`,
     [walkId],
   );
-  return rows.length > 0;
 }
 
 /** Whether two parts hold the same records, each as often. */
@@ -114,7 +113,7 @@ export function compareSums(
 }
 
 /** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
-export async function isCorrectionPlausible(
+export function isCorrectionPlausible(
   database: Database,
   across: Part,
   sides: readonly [Part, Part],
@@ -122,7 +121,7 @@ export async function isCorrectionPlausible(
   after: Part | null,
 ): Promise<boolean> {
   const parts = [across, ...sides, before ?? [], after ?? []];
-  const rows = await database.persist(
+  return database.value(
     `${copiesIn(parts)}, counted as (
        select coalesce(sum(copies) filter (where part = 0), 0) as across,
               coalesce(sum(copies) filter (where part in (1, 2)), 0) as sides,
@@ -130,13 +129,12 @@ export async function isCorrectionPlausible(
               coalesce(sum(copies) filter (where part = 4), 0) as after
          from copy group by hash
      )
-     select from counted
-      where (across > sides and before + after >= across)
-         or (across < sides and (($3::boolean and before = 0) or ($4::boolean and after = 0)))
-      limit 1`,
+     select not exists (
+       select from counted
+        where (across > sides and before + after >= across)
+           or (across < sides and (($3::boolean and before = 0) or ($4::boolean and after = 0))))`,
     [...partsAsArrays(parts), before !== null, after !== null],
   );
-  return rows.length === 0;
 }
 
 /** A record that a walk stored, and the request for its page. */

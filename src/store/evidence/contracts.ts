@@ -145,12 +145,12 @@ const BELIEVED = `
    where (daywalk.frame_of(b.body, b.records_path, b.total_path, b.relation_path, status)).signature = $2`;
 
 /** Whether a window was believed to be empty by an answer of this frame. */
-export async function wasBelieved(
+export function wasBelieved(
   database: Database,
   windowId: number,
   signature: string,
 ): Promise<boolean> {
-  return (await database.persist(BELIEVED, [windowId, signature])).length > 0;
+  return database.value(`select exists (${BELIEVED})`, [windowId, signature]);
 }
 
 /**

@@ -56,17 +56,16 @@ export function readLearned(
 }
 
 /** Those of the streams whose source answers one question in different ways, as replicas do that disagree. */
-export async function readRestless(
+export function readRestless(
   database: Database,
   streamNames: readonly string[],
 ): Promise<string[]> {
-  const rows = await database.persist<{ name: string }>(
-    `select s.name from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
-      where s.name = any ($1::text[]) and fact = 'restless' and value = 'true' and ${HOLDS}
-      order by array_position($1::text[], s.name)`,
+  return database.value(
+    `select coalesce(jsonb_agg(s.name order by array_position($1::text[], s.name)), '[]')
+       from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
+      where s.name = any ($1::text[]) and fact = 'restless' and value = 'true' and ${HOLDS}`,
     [streamNames],
   );
-  return rows.map(({ name }) => name);
 }
 
 /** Keeps a fact, in the place of what was known before. */

@@ -17,16 +17,13 @@ export const codeIn = (answer: S3Answer): string | undefined =>
 const messageIn = (answer: S3Answer): string =>
   /<Message>([^<]*)<\/Message>/.exec(errorIn(answer))?.[1] ?? '';
 
-/** The body was not what was signed, or came too slowly; another writer is just here; the bucket is being made. */
+/** The body was not what was signed, or came too slowly. */
 const PASSING_CODES = new Set([
   'BadDigest',
   'IncompleteBody',
   'RequestTimeout',
   'XAmzContentSHA256Mismatch',
   'XAmzContentChecksumMismatch',
-  'ConditionalRequestConflict',
-  'OperationAborted',
-  'SlowDown',
 ]);
 
 const KEY_HINT =
