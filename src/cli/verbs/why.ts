@@ -18,7 +18,12 @@ export async function why(invocation: Invocation): Promise<number> {
     const stories: DayStory[] = [];
     for (const { name } of streams) stories.push(await readDayStory(database, name, day));
     const untold = streams.filter(({ totalPath }) => totalPath === null);
-    const document = stories.map((story) => ({ ...story, command: mendingCommand(story) }));
+    const document = stories.map((story) => ({
+      ...story,
+      // For its words alone: programs have the state.
+      standing: undefined,
+      command: mendingCommand(story),
+    }));
     printResult(options, document, () => [
       ...stories.flatMap((story, index) => linesOf(index > 0 && '', describeStory(story))),
       ...untold.map(({ name }) => `${name}: totals are no evidence, as total_path is none`),
