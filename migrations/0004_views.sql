@@ -317,7 +317,7 @@ comment on column daywalk.quarantine.day is 'The day of the source''s calendar.'
 comment on column daywalk.quarantine.walk_id is 'The walk.';
 comment on column daywalk.quarantine.page_no is 'The page within the walk.';
 comment on column daywalk.quarantine.shown is 'The views show records of the walk.';
-comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, bom, number, depth, more.';
+comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, utf16, bom, number, depth, more.';
 comment on column daywalk.quarantine.path is 'Where in the body.';
 comment on column daywalk.quarantine."offset" is 'Byte offset of the changed value in the bytes received.';
 comment on column daywalk.quarantine.found is 'The beginning of what stood there.';

@@ -1,4 +1,4 @@
-/** Text for people: foreign text made harmless, counts, bytes and durations in words. */
+/** Text for people: foreign text made harmless, counts, bytes and durations in words; and its bytes. */
 
 /**
  * What could steer a terminal, break a line, change the direction of text or hide in it: controls (terminal sequences
@@ -89,3 +89,10 @@ export const utcMinute = (instant: Date): string => utc(instant, 16);
 
 const utc = (instant: Date, length: number): string =>
   `${instant.toISOString().slice(0, length).replace('T', ' ')} UTC`;
+
+/** A body in UTF-16, as its byte order mark tells (RFC 2781, 3.2), in UTF-8; any other one as it is. */
+export function asUtf8(body: Buffer): Buffer {
+  const mark = body.toString('hex', 0, 2);
+  if (mark !== 'fffe' && mark !== 'feff') return body;
+  return Buffer.from(new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be').decode(body));
+}

@@ -1,4 +1,5 @@
 /** A body as JSON: how many values it holds, counted before anything parses it, and what they are; pure. */
+import { asUtf8 } from '../text.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -30,7 +31,7 @@ export function countValues(body: Buffer): { values: number; containers: number 
  */
 export function documentOf(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(body));
+    return JSON.parse(new TextDecoder().decode(asUtf8(body)));
   } catch {
     return undefined;
   }

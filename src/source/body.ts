@@ -2,6 +2,7 @@
 import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
 import { excerpt, holdsSecret } from '../redactor.ts';
+import { asUtf8 } from '../text.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { countValues, documentOf } from './body-scan.ts';
 
@@ -119,8 +120,9 @@ export function tooLarge(place: string, limitBytes: number): TooLargeError {
  * @param keys no body may hold one: it would be stored, and read by people who are not to have the key.
  * @throws EnvelopeError, TooLargeError
  */
-export function judgeBody(body: Buffer, keys: readonly string[], judging: Judging): void {
+export function judgeBody(received: Buffer, keys: readonly string[], judging: Judging): void {
   const { place, secrets, limitBytes } = judging;
+  const body = asUtf8(received);
   refuseNonJson(body, secrets, place);
   if (holdsSecret(body, keys))
     throw new EnvelopeError(`${place}: the answer holds the API key, so it is not stored`, {

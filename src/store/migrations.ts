@@ -94,8 +94,18 @@ async function withDatabase<T>(
   }
 }
 
+/** The first migration of databases that were made before 0.1.0, with another schema that nothing converts. */
+const BEFORE_RELEASE = '0001_core';
+
 /** The error for a database that has migrations that the code does not. */
 export function newerDatabase({ newer }: SchemaState): SettingsError {
+  if (newer.includes(BEFORE_RELEASE))
+    return new SettingsError(
+      'the database was made by a daywalk before 0.1.0, and its tables cannot be taken over',
+      {
+        hint: 'Name another database in DATABASE_URL (or drop the schema daywalk), and export anew; nothing was changed.',
+      },
+    );
   return new SettingsError(
     `the database is newer than this daywalk: it has the migrations ${newer.join(', ')}`,
     { hint: 'Install the daywalk version that migrated it, or a later one; nothing was changed.' },

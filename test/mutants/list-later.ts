@@ -307,8 +307,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that was forgotten is lost where no other one tells',
     STORE_FORGOTTEN,
-    'd.day = $2::date and d.retired_since is not null',
-    'd.day = $2::date and false',
+    'day = $2::date and retired_since is not null',
+    'day = $2::date and false',
     FORGOTTEN,
   ),
   mutant(

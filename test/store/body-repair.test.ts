@@ -91,6 +91,19 @@ describe('what is too deep', () => {
   test('may be five hundred thousand levels deep', () => expectDeepTaken(5e5));
 });
 
+test.each([
+  ['little', (bytes: Buffer) => bytes],
+  ['big', (bytes: Buffer) => bytes.swap16()],
+])('UTF-16 becomes UTF-8, %s end first', (_, ordered) => {
+  const text = '{"data":[{"name":"é😀","nul":"\\u0000"}]}';
+  const { body, changes } = repair(ordered(Buffer.from(`\ufeff${text}`, 'utf16le')));
+  expect(body.toString()).toBe(text.replace('\\u0000', '\\ufffd'));
+  expect(changes).toMatchObject([
+    { path: '', what: 'utf16' },
+    { path: '/data/0/nul', what: 'nul' },
+  ]);
+});
+
 describe('what is told', () => {
   test('is the place in the received body, behind a mark too', () => {
     const { changes } = run('\ufeff{"é":[true,{},null,"😀\\u0000"]}');

@@ -95,6 +95,23 @@ describe('a newer daywalk that migrates at the same time', () => {
   });
 });
 
+describe('a database of a version before 0.1.0', () => {
+  it('is refused, with what to do, and nothing is changed', async () => {
+    await empty.query('create schema daywalk');
+    await empty.query('create table daywalk.migrations (id int, name text, run_on timestamptz)');
+    await empty.query(
+      `insert into daywalk.migrations values (1, '0001_core', now()), (2, '0002_storing', now())`,
+    );
+    const before = await dumpSchema(empty);
+    await expect(migrate(empty.url)).rejects.toMatchObject({
+      message:
+        'the database was made by a daywalk before 0.1.0, and its tables cannot be taken over',
+      hint: expect.stringContaining('export anew'),
+    });
+    expect(await dumpSchema(empty)).toBe(before);
+  });
+});
+
 describe('a database that lacks a migration before its last one', () => {
   it('is refused, by name, and nothing is changed', async () => {
     const server = await createTestDatabase();

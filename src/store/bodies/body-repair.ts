@@ -2,17 +2,17 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { EnvelopeError } from '../../errors.ts';
-import { printable } from '../../text.ts';
+import { asUtf8, printable } from '../../text.ts';
 import { IN_NUMBER, isDigit, type Token, tokensOf } from './json-tokens.ts';
 
 /** What was wrong with what was changed. */
-export type Fault = 'nul' | 'surrogate' | 'utf8' | 'bom' | 'number' | 'depth';
+export type Fault = 'nul' | 'surrogate' | 'utf8' | 'utf16' | 'bom' | 'number' | 'depth';
 
 /** One kind of fault of one value or key, or of the whole body. */
 export interface Change {
   /** A JSON pointer to the changed value, or to the value of the changed key, in the body as it is after the change. */
   readonly path: string;
-  /** Of what was changed, in the received body, in bytes. */
+  /** Of what was changed, in the received body as UTF-8, in bytes. */
   readonly offset: number;
   readonly what: Fault;
   /** What was there: beginningOf, at most 80 characters. */
@@ -42,15 +42,17 @@ const LONGEST_PATH = 256;
 const EXCERPT = 1_000;
 
 /**
- * Changes what `jsonb` cannot hold: a byte order mark goes; invalid UTF-8, U+0000 and lone surrogates become U+FFFD; numbers become
+ * Changes what `jsonb` cannot hold: a byte order mark goes; UTF-16 becomes UTF-8; invalid UTF-8, U+0000 and lone surrogates become U+FFFD; numbers become
  * strings; what is too deep becomes a string with its beginning. A key that was changed in a record ends in a
  * digest of what it was, so that keys which differed still do. Everything else is copied byte for byte, so the records stay as many as
  * they were, in their order.
  * @throws EnvelopeError where the body is not JSON.
  */
-export function repair(body: Buffer, limits: Partial<typeof LIMITS> = {}): Repaired {
+export function repair(received: Buffer, limits: Partial<typeof LIMITS> = {}): Repaired {
+  const body = asUtf8(received);
   requireJson(body);
   const repairing = new Repairing(body, { ...LIMITS, ...limits });
+  if (body !== received) repairing.note('utf16', 0, () => received.toString('hex', 0, 2));
   for (const token of tokensOf(body)) repairing.take(token);
   const { changes, changeCount } = repairing;
   return { body: changeCount === 0 ? body : repairing.copy(), changes, changeCount };
@@ -101,7 +103,7 @@ class Repairing {
     this.#depth = depth;
     this.#mostGrowth = growthOf(bytes) > growth ? LITTLE_GROWTH : Number.MAX_SAFE_INTEGER;
     this.#copied = beginOf(bytes);
-    if (this.#copied > 0) this.#note('bom', 0, () => '\\xef\\xbb\\xbf');
+    if (this.#copied > 0) this.note('bom', 0, () => '\\xef\\xbb\\xbf');
   }
 
   /** Takes the next token, and changes what has to be. */
@@ -172,14 +174,14 @@ class Repairing {
   /** Replaces `from` to `to` of the text, which is behind everything replaced so far. */
   #change(from: number, to: number, text: string, faults: Iterable<Fault>): void {
     const found = () => this.#bytes.toString('utf8', from, Math.min(to, from + 4 * LONGEST_FOUND));
-    for (const what of faults) this.#note(what, from, found);
+    for (const what of faults) this.note(what, from, found);
     this.#pieces.push(this.#bytes.subarray(this.#copied, from), Buffer.from(text));
     this.#copied = to;
     // Millions of changes are not to be millions of objects.
     if (this.#pieces.length > 10_000) this.#beginning.push(Buffer.concat(this.#pieces.splice(0)));
   }
 
-  #note(what: Fault, at: number, found: () => string): void {
+  note(what: Fault, at: number, found: () => string): void {
     this.changeCount += 1;
     if (this.changes.length === MOST_LISTED) return;
     const shown = beginningOf(found(), LONGEST_FOUND);
