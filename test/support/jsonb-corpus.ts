@@ -9,6 +9,17 @@ export const told = (key: string | Buffer): string =>
 
 /** `jsonb` refuses them; what is found, in its order, and the text that results. */
 export const CHANGED: Readonly<Record<string, readonly [Body, readonly Fault[], Body?]>> = {
+  'UTF-16LE with a mark': [Buffer.from('\ufeff{"é":"😀"}', 'utf16le'), ['utf16'], '{"é":"😀"}'],
+  'UTF-16BE with a mark': [
+    Buffer.from('\ufeff{"é":"😀"}', 'utf16le').swap16(),
+    ['utf16'],
+    '{"é":"😀"}',
+  ],
+  'UTF-16LE with half a pair': [
+    Buffer.from('\ufeff["\ud83dx"]', 'utf16le'),
+    ['utf16'],
+    '["\ufffdx"]',
+  ],
   'U+0000 in a value': ['["a\\u0000b"]', ['nul'], '["a\\ufffdb"]'],
   'U+0000 alone': ['"\\u0000"', ['nul'], '"\\ufffd"'],
   'U+0000 twice': ['["\\u0000\\u0000"]', ['nul'], '["\\ufffd\\ufffd"]'],
