@@ -165,7 +165,8 @@ export async function planLooks(
     `with candidates as (
        select window_id from daywalk.windows where due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
        union
-       select window_id from daywalk.windows where stream_id = any ($1::integer[]) and day > current_date - $2::integer - 3
+       select w.window_id from daywalk.windows w join daywalk.streams s using (stream_id)
+        where w.stream_id = any ($1::integer[]) and w.day > current_date - $2::integer - 3 - s.settle
      )
      update daywalk.windows w
         set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),

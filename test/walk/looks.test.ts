@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
+import { addDays } from '../../src/plan/days.ts';
 import { around } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
@@ -13,6 +14,7 @@ import {
   newStream,
   readResults,
   runOnce,
+  SETTLE_MS,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
@@ -255,4 +257,19 @@ it('nor is one that was split, while its parts may have changed', async () => {
   away = false;
   await exported(exporting, 2);
   expect(await stateOf()).toBe('complete');
+});
+
+it('late events are looked for when recheck_days is raised, also where days close late', async () => {
+  const old = addDays(closedDays(1)[0] ?? '', -9);
+  const source = new ImaginedSource({ [old]: records(1, 12) }, { totals: 'exact' });
+  const stream = newStream();
+  const settleMs = 9 * 86_400_000 + SETTLE_MS;
+  const exporting = { server, source, stream, since: old, settleMs };
+  await runOnce({ ...exporting, recheckDays: 0 });
+  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await runOnce({ ...exporting, recheckDays: 0 });
+  source.lists.set(`${old} 00:00:00`, records(1, 13));
+  await runOnce({ ...exporting, recheckDays: 3 });
+  const result = (await readResults(server, stream)).get(old);
+  expect(result).toMatchObject({ state: 'complete', published: { length: 13 } });
 });
