@@ -1,4 +1,4 @@
-/** Text for people: foreign text made harmless, counts, bytes and durations in words; and its bytes. */
+/** Text for people: foreign text made harmless, counts, bytes and durations in words; and the text that a body is. */
 
 /**
  * What could steer a terminal, break a line, change the direction of text or hide in it: controls (terminal sequences
@@ -95,4 +95,16 @@ export function asUtf8(body: Buffer): Buffer {
   const mark = body.toString('hex', 0, 2);
   if (mark !== 'fffe' && mark !== 'feff') return body;
   return Buffer.from(new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be').decode(body));
+}
+
+/**
+ * The body as a document; numbers that JavaScript cannot hold are near enough for a look at it, and bytes that are no
+ * UTF-8 do not matter. Undefined: it is no JSON.
+ */
+export function documentOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(asUtf8(body)));
+  } catch {
+    return undefined;
+  }
 }

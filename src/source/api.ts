@@ -7,9 +7,7 @@ import { parseBase } from './address.ts';
 import { BodyMemory } from './body-memory.ts';
 import { Credentials, fitsHeader } from './credentials.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher.ts';
-
 import { Limiter } from './limiter.ts';
-
 import type { Budget } from './slots.ts';
 
 /** The range of the first wait and the first pause, and the widest of both: no settings, and given by tests alone. */

@@ -1,5 +1,4 @@
-/** A body as JSON: how many values it holds, counted before anything parses it, and what they are; pure. */
-import { asUtf8 } from '../text.ts';
+/** How many values a body holds, counted before anything parses it; pure. */
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -23,18 +22,6 @@ export function countValues(body: Buffer): { values: number; containers: number 
     }
   }
   return { values, containers };
-}
-
-/**
- * The body as a document, for a look at it; numbers that JavaScript cannot hold are near enough for that, and bytes that are no
- * UTF-8 do not matter. Undefined: it is no JSON.
- */
-export function documentOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(asUtf8(body)));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Where the string that begins at `from` has its closing quote, or the end of the body. */

@@ -2,9 +2,9 @@
 import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
 import { excerpt, holdsSecret } from '../redactor.ts';
-import { asUtf8 } from '../text.ts';
+import { asUtf8, documentOf } from '../text.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { countValues, documentOf } from './body-scan.ts';
+import { countValues } from './body-scan.ts';
 
 /** What a body is judged by. */
 export interface Judging {

@@ -3,7 +3,7 @@
 import { EnvelopeError, NoRecordsError } from '../errors.ts';
 import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
-import { documentOf } from './body-scan.ts';
+import { documentOf } from '../text.ts';
 import { describe, follow, isObject, type Path, spell, valueAt } from './json.ts';
 import { chooseList, holdsRecords, type ListFound, listsIn, tellLists } from './lists.ts';
 import { mayBeTotalName, parseTotal, relationBeside, totalCandidates } from './total.ts';

@@ -81,7 +81,7 @@ export async function registerStreams(
      select stream_id as "streamId", name, since from registered`,
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
-  await requireUnchanged(database, streams);
+  if (rows.length < streams.length) await requireUnchanged(database, streams);
   const filtered = streams.filter(
     ({ filters }) => Object.keys(canonicalFilters(filters)).length > 0,
   );

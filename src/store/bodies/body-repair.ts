@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { EnvelopeError } from '../../errors.ts';
-import { asUtf8, printable } from '../../text.ts';
+import { asUtf8, documentOf, printable } from '../../text.ts';
 import { IN_NUMBER, isDigit, type Token, tokensOf } from './json-tokens.ts';
 
 /** What was wrong with what was changed. */
@@ -42,31 +42,24 @@ const LONGEST_PATH = 256;
 const EXCERPT = 1_000;
 
 /**
- * Changes what `jsonb` cannot hold: a byte order mark goes; UTF-16 becomes UTF-8; invalid UTF-8, U+0000 and lone surrogates become U+FFFD; numbers become
- * strings; what is too deep becomes a string with its beginning. A key that was changed in a record ends in a
- * digest of what it was, so that keys which differed still do. Everything else is copied byte for byte, so the records stay as many as
- * they were, in their order.
+ * Changes what `jsonb` cannot hold: a byte order mark goes; UTF-16 becomes UTF-8; invalid UTF-8, U+0000 and lone surrogates
+ * become U+FFFD; numbers become strings; what is too deep becomes a string with its beginning. A key that was changed in a
+ * record ends in a digest of what it was, so that keys which differed still do. Everything else is copied byte for byte, so
+ * the records stay as many as they were, in their order.
  * @throws EnvelopeError where the body is not JSON.
  */
 export function repair(received: Buffer, limits: Partial<typeof LIMITS> = {}): Repaired {
   const body = asUtf8(received);
-  requireJson(body);
+  // A message of JSON.parse quotes the body, which may hold a key (I10).
+  if (documentOf(body) === undefined)
+    throw new EnvelopeError(`not JSON: ${body.length} bytes`, {
+      hint: 'the body was damaged on the way, or something other than the API answers',
+    });
   const repairing = new Repairing(body, { ...LIMITS, ...limits });
   if (body !== received) repairing.note('utf16', 0, () => received.toString('hex', 0, 2));
   for (const token of tokensOf(body)) repairing.take(token);
   const { changes, changeCount } = repairing;
   return { body: changeCount === 0 ? body : repairing.copy(), changes, changeCount };
-}
-
-/** A body is JSON where `JSON.parse` says so. Its message quotes the body, which may hold a key (I10). */
-function requireJson(body: Buffer): void {
-  try {
-    JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    throw new EnvelopeError(`not JSON: ${body.length} bytes`, {
-      hint: 'the body was damaged on the way, or something other than the API answers',
-    });
-  }
 }
 
 /** A container around the place that was reached. */

@@ -36,7 +36,7 @@ const PGBOUNCER_REFUSAL = /^(?:SASL|password) authentication failed/;
 
 const WRONG_LOGIN = 'Check user, password and database name in DATABASE_URL.';
 /** What a person has to settle, and how. */
-const SETTINGS: readonly (readonly [states: RegExp, hint: string])[] = [
+const TO_SETTLE: readonly (readonly [states: RegExp, hint: string])[] = [
   [
     /^3D000/,
     'Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk"',
@@ -98,7 +98,7 @@ export function namedError(error: unknown): Error {
   if (code === undefined)
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
-  const [, hint] = SETTINGS.find(([states]) => states.test(code)) ?? [];
+  const [, hint] = TO_SETTLE.find(([states]) => states.test(code)) ?? [];
   if (hint !== undefined) return new SettingsError(text, { hint });
   if (NO_EFFECT.has(code)) return new TransientError(text);
   if (code.startsWith('53'))
