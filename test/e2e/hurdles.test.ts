@@ -114,7 +114,8 @@ test('two workers: one waits for the other, and says so', async () => {
   const one = [...RANGE, '--stream', 'events'];
   const first = scene.start(one);
   await scene.api.received(3);
-  const second = scene.start(one);
+  // What stalls the first one may stall this one, too: it is asked again.
+  const second = scene.start(one, { DAYWALK_PAGE_TIMEOUT: '1s' });
   await second.saying(/waiting for windows that another worker holds/);
   scene.api.set({ faults: [] });
   first.kill('SIGTERM');
