@@ -824,7 +824,7 @@ begin
   update daywalk.windows
      set due_at = case when rewalk then due_at
                        when not coalesce((evidence ->> 'calibrated')::boolean, false) then coalesce(due_at, clock_timestamp() + interval '1 hour') end
-   where split_from = target and state = 'complete' and split_by is null;
+   where split_from = target and state = 'complete';
   perform daywalk.complete_window(me, evidence);
   return 'proven';
 end $function$;
@@ -3690,7 +3690,8 @@ begin
   if me.window_id is null then
     return case when exists (select from daywalk.windows where window_id = target and state = 'split' and due_at is null) then 'split' else 'lost' end;
   end if;
-  update daywalk.windows set state = case when split_by is null then 'pending' else 'split' end, due_at = clock_timestamp(), purpose = me.purpose
+  update daywalk.windows
+     set state = case when split_by is null then 'pending' else 'split' end, rewalk = split_by is not null, due_at = clock_timestamp(), purpose = me.purpose
    where split_from = target and state <> 'replaced' and window_id = any (parts);
   insert into daywalk.windows (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
   select me.stream_id, 'cut', me.day, s, s + interval '1 second', me.level_from, me.level_to, target, me.purpose

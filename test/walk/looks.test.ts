@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { addDays } from '../../src/plan/days.ts';
-import { around } from '../../src/plan/split.ts';
+import { around, secondsOf } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, hastyClock, records } from '../support/store.ts';
@@ -154,48 +154,65 @@ describe('a large day by its total, where fractions of a second are compared', (
   });
 });
 
-it('a late record of a large day is found behind totals that are told for ever, also where windows are padded', async () => {
-  const told = new Map<string, number>();
-  const list = records(1_000, 240);
-  let where = 0.5;
-  const padded = ({ from, to, filters }: PageRequest) =>
-    source.within({ from: around(from, -5, 0).from, to: around(to, 0, 5).to, filters });
-  const source: ImaginedSource = new ImaginedSource(
-    { [second]: list },
-    {
-      // One stands where looks cut the day.
-      at: (record) => (idOf(record) === 1_000 ? 43_200 : secondOf(record)),
-      arrange: (_, __, request) => padded(request),
-      wrap: (shown, _, request) => {
-        const key = `${request.from} ${request.to}`;
-        told.set(key, told.get(key) ?? padded(request).length);
-        return `{"total":${told.get(key)},"data":[${shown.join(',')}]}`;
+it.each([
+  ['where windows are padded', { padding: 5, shortest: 0, burst: 86_400 }],
+  ['where ranges under a minute are refused', { padding: 0, shortest: 60, burst: 86_400 }],
+  ['where a part was split in turn', { padding: 0, shortest: 60, burst: 10_000 }],
+])(
+  'a late record of a large day is found behind totals that are told for ever, also %s',
+  async (_, { padding, shortest, burst }) => {
+    const told = new Map<string, number>();
+    const list = records(1_000, 240);
+    let where = 0.5;
+    const padded = ({ from, to, filters }: PageRequest) =>
+      source.within({
+        from: around(from, -padding, 0).from,
+        to: around(to, 0, padding).to,
+        filters,
+      });
+    const source: ImaginedSource = new ImaginedSource(
+      { [second]: list },
+      {
+        // One stands where looks cut the day.
+        at: (record) => {
+          if (idOf(record) === 1_000) return 43_200;
+          return idOf(record) % 2 === 0 ? secondOf(record) : secondOf(record) % burst;
+        },
+        before: (_, { from, to }) => {
+          if (secondsOf({ from, to }) < shortest) throw new RequestError(400, 'too short');
+        },
+        arrange: (_, __, request) => padded(request),
+        wrap: (shown, _, request) => {
+          const key = `${request.from} ${request.to}`;
+          told.set(key, told.get(key) ?? padded(request).length);
+          return `{"total":${told.get(key)},"data":[${shown.join(',')}]}`;
+        },
       },
-    },
-  );
-  const exporting: Exporting = {
-    server,
-    source,
-    stream: newStream(),
-    since: second,
-    pageLength: 30,
-    windowRecords: 100,
-    recheckDays: 7,
-    clock: { ...hastyClock, random: () => where },
-  };
-  await exported(exporting);
-  await server.query(LOOK);
-  await exported(exporting);
-  expect(await server.query(`select looks from daywalk.windows where kind = 'day'`)).toEqual([
-    { looks: 1 },
-  ]);
-  // At another second no totals are known yet.
-  where = 0.3;
-  source.lists.set(`${second} 00:00:00`, [...list, '{"id": 1999}']);
-  await server.query(LOOK);
-  await exported(exporting, 2);
-  expect((await readResults(server, exporting.stream)).get(second)?.published).toHaveLength(241);
-});
+    );
+    const exporting: Exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: second,
+      pageLength: 30,
+      windowRecords: 100,
+      recheckDays: 7,
+      clock: { ...hastyClock, random: () => where },
+    };
+    await exported(exporting);
+    await server.query(LOOK);
+    await exported(exporting);
+    expect(await server.query(`select looks from daywalk.windows where kind = 'day'`)).toEqual([
+      { looks: 1 },
+    ]);
+    // At another second no totals are known yet.
+    where = 0.3;
+    source.lists.set(`${second} 00:00:00`, [...list, '{"id": 1999}']);
+    await server.query(`${LOOK} and kind = 'day'`);
+    await exported(exporting);
+    expect((await readResults(server, exporting.stream)).get(second)?.published).toHaveLength(241);
+  },
+);
 
 it('a day that a look found otherwise is not complete until it was walked again', async () => {
   const known = records(1_000, 12);

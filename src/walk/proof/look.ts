@@ -3,7 +3,7 @@
  * unless its source forgets its oldest day first: then the day stays shown, and is not walked for nothing.
  */
 import { RequestError } from '../../errors.ts';
-import type { Span } from '../../model.ts';
+import type { TimeSpan } from '../../model.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { confirmFrame } from '../../store/evidence/contracts.ts';
 import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
@@ -120,16 +120,18 @@ async function lookAtTotals(context: WindowContext): Promise<string | null> {
   const { total } = await asked;
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
-  const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
+  const totalOf = async (span: TimeSpan) =>
+    (await question(context, { ...window, ...span }, 0, 1)).total ?? 0;
   const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * clock.random()));
   const { to } = around(window.from, 0, second);
   const { from } = around(to, 1, 1);
-  const sum = (await totalOf({ ...window, to })) + (await totalOf({ ...window, from }));
+  const sum = (await totalOf({ from: window.from, to })) + (await totalOf({ from, to: window.to }));
   if (sum <= total) return null;
   if (knowledge.reach !== 1) {
-    // Where windows are padded, this one shows what both parts do.
-    const both = await orNull(question(context, { ...window, from: to, to: from }, 0, 1));
-    if (both === null || sum - total <= (both.total ?? both.came)) return null;
+    // Where windows are padded, both parts show what lies across their cut.
+    const { across, before, after } = spansAround(to, context);
+    const both = (await totalOf(before)) + (await totalOf(after)) - (await totalOf(across));
+    if (sum - both <= total) return null;
   }
   await knowledge.learnLowerBound(textOf(window), total, `its parts ${sum} together`);
   return `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
