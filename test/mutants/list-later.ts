@@ -398,8 +398,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what both parts of a padded window show is more than it holds',
     LOOK,
-    'both === null || sum - total <= (both.total ?? both.came)',
-    'both === null',
+    'sum - both <= total',
+    'sum <= total',
+    LOOKS,
+  ),
+  mutant(
+    'of what a look found otherwise, parts that were split in turn are closed as they are',
+    'migrations/0003_publishing.sql',
+    'rewalk = split_by is not null',
+    'rewalk = false',
     LOOKS,
   ),
   mutant(
