@@ -30,7 +30,7 @@ test('days that are not proven are named, with what can be done about each kind'
     ).slice(1),
   ).toEqual([
     '  not proven: 2026-03-01 to 2026-03-02 unplanned, 2026-03-09 open',
-    '  `daywalk backfill` walks what is before the first day; what is open is exported once it is closed',
+    '  `daywalk backfill --from DAY --to DAY` walks what is before the first day; what is open is exported once it is closed',
   ]);
   expect(
     lines(

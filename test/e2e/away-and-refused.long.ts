@@ -37,7 +37,7 @@ test('nobody listens: exit code 5 after the time that was allowed', async () => 
   const scene = await setScene();
   const url = `http://127.0.0.1:${CLOSED_PORT}`;
   const ended = await scene.run(BACKFILL, { DAYWALK_API_URL: url, DAYWALK_RETRY_TIME: '1s' });
-  await expectCleanFailure(scene, ended, 5, ['refused', url, /\d+ attempts in \d+ s/]);
+  await expectCleanFailure(scene, ended, 5, ['ECONNREFUSED', url, /\d+ attempts in \d+ s/]);
 });
 
 test('a wrong database password: exit code 2', async () => {

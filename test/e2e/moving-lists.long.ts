@@ -82,7 +82,7 @@ test('arrivals that never end: whole for what was there, or failed with the reas
   const { scene, reasons } = await walkUnder({ arrivals: { every: 1, count: 1, where: 'newest' } });
   for (const reason of reasons)
     expect(reason).toMatch(
-      /moved|settle|no end|more than|does not begin|told a total|grows|different records/,
+      /moved|settle|no end|more than|does not begin|told a total|grows|different records|order does not hold/,
     );
   expect(scene.api.counts.requests).toBeLessThan(2_500);
 });

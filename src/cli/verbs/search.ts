@@ -104,7 +104,7 @@ function describeStream(searched: SearchedStream): string[] {
 
 /** What can be done about days in these states. */
 const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] = [
-  ['`daywalk backfill` walks what is before the first day', ['unplanned']],
+  ['`daywalk backfill --from DAY --to DAY` walks what is before the first day', ['unplanned']],
   ['`daywalk gaps` has the commands that fill gaps', ['failed', 'pending', 'running', 'missing']],
   ['what is open is exported once it is closed', ['open']],
   ['`daywalk verify --offline` tells what of a damaged day is gone', ['damaged']],

@@ -72,7 +72,7 @@ export async function proveByUnion(
   if (passes.length >= MOST_WALKS || wholes.length >= MOST_WALKS * 2) {
     if (mayBeSplit) return split(`${ids.length} walks do not settle`);
     throw unsettled(
-      `the union of ${ids.length} walks holds ${records} records${told === 0 ? '' : `, where the total says ${told}`}`,
+      `${ids.length} walks do not settle: together they hold ${records} records${told > records ? `, where the total says ${told}` : ''}`,
       'The source answers one question in different ways: replicas that differ, or an order by chance.',
     );
   }
