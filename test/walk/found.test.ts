@@ -1,6 +1,7 @@
 /** What was found once, as tests: evidence that was heard and not believed, days that were called complete and were not, and what got stuck. */
 import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
+import { around } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
@@ -13,7 +14,7 @@ import {
   SETTLE_MS,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 import { Killed, killedAt } from './perils.ts';
 
 let server: TestDatabase;
@@ -124,6 +125,29 @@ describe('a source that rounds its edges inwards', () => {
       arrange: (_, __, { from, to, filters }) =>
         held({ from: inwards(from, Math.ceil), to: inwards(to, Math.floor), filters }),
     }));
+    const results = await exported(exportingOf(source, { pageLength: 30 }));
+    expect(results.get(first)?.state).toBe('complete');
+  });
+});
+
+describe('a source that leaves out both edges of a range', () => {
+  it('is asked for a second around a midnight that more stands around than any list has', async () => {
+    // Fifteen on either side of midnight, a few seconds from each other.
+    const at = (record: string) => {
+      const place = idOf(record) % 50;
+      if (place < 15) return 3 + 7 * place;
+      return place < 30 ? 86_397 - 7 * (place - 15) : secondOf(record);
+    };
+    const most = 20;
+    const source = sourceOf({ [first]: records(50, 50), [second]: records(100, 50) }, (held) => {
+      const within = ({ from, to, filters }: Parameters<typeof held>[0]) =>
+        held({ from: around(from, 1, 1).from, to: around(to, -1, -1).to, filters });
+      return {
+        at,
+        arrange: (_, __, request) => within(request).slice(0, most),
+        wrap: (list, _, request) => body(list, within(request).length),
+      };
+    });
     const results = await exported(exportingOf(source, { pageLength: 30 }));
     expect(results.get(first)?.state).toBe('complete');
   });

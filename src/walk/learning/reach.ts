@@ -174,7 +174,7 @@ async function exactSecond(context: WindowContext, span: Span, side: Side): Prom
   for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
     const second = await findSecond(context, left, side);
     if (second === null) return null;
-    const isExact = pastRound(second) === 0 ? null : await isExactAround(context, second);
+    const isExact = pastRound(second) === 0 ? null : await isExactAround(context, second, side);
     if (isExact !== null) return isExact ? second : null;
     const { from } = around(second, 1, 1);
     const { to } = around(second, -1, -1);
@@ -199,17 +199,25 @@ async function findSecond(context: WindowContext, span: Span, side: Side): Promi
   return left.from;
 }
 
-/** Whether what shows around a second does not show beside it; null: nothing shows, as an edge is left out. */
-async function isExactAround(context: WindowContext, second: string): Promise<boolean | null> {
+/**
+ * Whether what shows around a second does not show beside it; null: nothing shows.
+ * @param side from which it was found: where both edges are left out, what shows up to it stands a second before.
+ */
+async function isExactAround(
+  context: WindowContext,
+  second: string,
+  side: Side,
+): Promise<boolean | null> {
   const length = context.knowledge.pageLength(context.pageLength);
   const hashesOf = async (before: number, after: number) =>
     (await question(context, around(second, before, after), 0, length)).hashes;
   const past = pastRound(second);
-  const [near = [], ...beside] = await Promise.all([
+  let [near = [], ...beside] = await Promise.all([
     hashesOf(past === 1 ? 0 : -1, past === ROUNDED_TO - 1 ? 0 : 1),
     hashesOf(-4, -2),
     hashesOf(2, 4),
   ]);
+  if (near.length === 0) near = await (side === 'first' ? hashesOf(-2, 0) : hashesOf(0, 2));
   if (near.length === 0) return null;
   const others = new Set(beside.flat());
   return near.every((hash) => !others.has(hash));
