@@ -680,25 +680,32 @@ describe('records that are numbered in each list', () => {
     expect(source.asked.length).toBeLessThan(150);
   });
 
-  it('are the same in a part as in the whole, where pages are counted by number', async () => {
-    const list = [1_000, ...Array.from({ length: 9 }, (_, n) => 30_000 + n), 50_000].map(
-      (at) => `{"at": ${at}}`,
-    );
-    const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
-      const numbered = whole
-        .toReversed()
-        .map((record, index) => record.replace('{', `{"row":${index + 1},`));
-      const first = Math.floor(start / length) * length;
-      return [...Array(start).fill(''), ...numbered.slice(first, first + length)];
-    };
-    const at = (record: string) => JSON.parse(record).at;
-    const source = new ImaginedSource({ [day]: list }, { arrange, at });
-    const exporting = { server, source, stream: newStream(), since: day, pageLength: 20 };
-    await runOnce(exporting);
-    const result = (await readResults(server, exporting.stream)).get(day);
-    expect(result).toMatchObject({ state: 'complete', windows: 1 });
-    expect(result?.published).toHaveLength(list.length);
-  });
+  it.each([20, 7])(
+    'are the same in a part as in the whole, where pages of at most %i are counted by number',
+    async (most) => {
+      const list = [
+        1_000,
+        ...Array.from({ length: 9 }, (_, n) => 30_000 + n * n),
+        50_000,
+        60_000,
+      ].map((at) => `{"at": ${at}}`);
+      const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
+        const numbered = whole
+          .toReversed()
+          .map((record, index) => record.replace('{', `{"row":${index + 1},`));
+        const size = Math.min(length, most);
+        const first = Math.floor(start / size) * size;
+        return [...Array(start).fill(''), ...numbered.slice(first, first + size)];
+      };
+      const at = (record: string) => JSON.parse(record).at;
+      const source = new ImaginedSource({ [day]: list }, { arrange, at });
+      const exporting = { server, source, stream: newStream(), since: day, pageLength: 20 };
+      await runOnce(exporting);
+      const result = (await readResults(server, exporting.stream)).get(day);
+      expect(result).toMatchObject({ state: 'complete', windows: 1 });
+      expect(result?.published).toHaveLength(list.length);
+    },
+  );
 });
 
 describe('records that tell how long ago they were', () => {

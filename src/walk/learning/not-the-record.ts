@@ -69,16 +69,19 @@ export async function learnFromParts(
   whole: Span,
   parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
 ): Promise<boolean> {
+  const end = parts.reduce((sum, { stored }) => sum + stored, 0);
   for (const part of parts) {
     const shown = await readShown(context, part.walkId);
     if (shown.list.length < 2) continue;
+    const length = shown.list.length;
     const wholes: Shown[] = [];
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map(({ stored }) => stored)])) {
-      // A page by number begins nowhere but at a multiple of its length.
-      const before = context.knowledge.paging === 'number' ? start : 0;
-      const asked = { start: start - before, length: before + shown.list.length };
-      wholes.push(await askRecords(context, { ...targetOf(context.stream, whole), ...asked }));
+      const target = targetOf(context.stream, whole);
+      // A page by number begins nowhere but at a multiple of its length: two have the same records.
+      const within = context.knowledge.paging === 'number' ? start % length : 0;
+      for (const from of within === 0 ? [start] : [start - within, start - within + length])
+        if (from < end) wholes.push(await askRecords(context, { ...target, start: from, length }));
     }
     const evidence = `records of ${textOf(part)} differ from those of ${textOf(whole)}`;
     if ((await learnBetween(context, [shown], wholes, inAll, evidence)) !== null) return true;
