@@ -1,5 +1,6 @@
 /** The folder of an export: whoever plants links, pipes or paths in it leads no write and no read elsewhere. */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   linkSync,
@@ -13,13 +14,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { SettingsError } from '../../src/errors.ts';
+import { InterruptedError, SettingsError } from '../../src/errors.ts';
+import { FORMATS, type Format, writeRows } from '../../src/files/contents.ts';
 import { digestOfFile, sizeOf, writeWhole } from '../../src/files/folder.ts';
 import { readManifest } from '../../src/files/manifest.ts';
 import { withFile } from '../../src/rooted-files.ts';
+import type { FileLine } from '../../src/written.ts';
 
 const SECRET = 'the private key of somebody else';
 const PATH = 'stream=events/day=2026-03-01/records.ndjson';
@@ -101,6 +105,31 @@ describe('writing', () => {
       expect(readdirSync(join(root, 'moved/day=2026-03-01'))).toEqual(['records.ndjson']);
     },
   );
+
+  /** A hundred rows, to be written into a file that `path` leads to. */
+  const rowsInto = (path: string, format: Format, signal: AbortSignal) =>
+    writeWhole(planted().root, PATH, async () => {
+      const rows = (async function* () {
+        for (let i = 0; i < 100; i++) yield [{ text: randomBytes(9_000).toString('hex') }];
+      })();
+      const column = { name: 'record', kind: 'text', of: ({ text }: FileLine) => text } as const;
+      const file = await open(path, 'w');
+      return writeRows(file, rows, [column], format, signal).finally(() => file.close());
+    });
+
+  test.runIf(existsSync('/dev/full')).each(FORMATS)(
+    'a disk that is full is told as such of a file as %s',
+    async (format) => {
+      const filling = rowsInto('/dev/full', format, new AbortController().signal);
+      await expect(filling).rejects.toThrow(/^no space is left for .*records\.ndjson$/);
+    },
+  );
+
+  test.each(FORMATS)('who stops a file as %s is told as who did', async (format) => {
+    const stopped = new InterruptedError('SIGINT');
+    const stopping = rowsInto('/dev/null', format, AbortSignal.abort(stopped));
+    await expect(stopping).rejects.toBe(stopped);
+  });
 
   test('files are for their owner only', async () => {
     const { root } = planted();
