@@ -57,9 +57,17 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-// A reader that goes away (`daywalk status | head`) is no error.
-process.stdout.on('error', () => {});
+let lost: NodeJS.ErrnoException | undefined;
+process.stdout.on('error', (error) => {
+  lost ??= error;
+});
 process.stderr.on('error', () => {});
-const code = await main();
-await Promise.all([written(process.stdout), written(process.stderr)]);
+let code = await main();
+await written(process.stdout);
+// A reader that goes away (`daywalk status | head`) is no error; half a result on a full disk would pass for all of it.
+if (lost !== undefined && lost.code !== 'EPIPE') {
+  process.stderr.write(`daywalk: the result could not be written to stdout (${lost.code})\n`);
+  code ||= EXIT.settings;
+}
+await written(process.stderr);
 process.exit(code);
