@@ -1,4 +1,5 @@
-/** Flags that are no settings, and more than words: names, numbers and ages. */
+/** Flags that are no settings, and more than words: names, numbers, ages and folders. */
+import { resolve } from 'node:path';
 import { SettingsError } from '../errors.ts';
 import { Wrong } from '../settings/problems.ts';
 import { AGE } from '../settings/table/kinds.ts';
@@ -33,6 +34,15 @@ export const numberFlag = (flag: string, given: unknown, min: number, max: numbe
 /** Milliseconds from the age that was given with `--older-than`, such as `400d`; undefined: the flag was not given. */
 export const ageFlag = (given: unknown) =>
   flagValue('--older-than', given, (text) => parseDuration(text, AGE));
+
+/**
+ * The folder that was given with `flag`.
+ * @throws {SettingsError} for nothing: a variable that is not set does not mean the folder that the program is run in.
+ */
+export function folderFlag(flag: string, given: unknown): string {
+  if (given === '') throw new SettingsError(`flag ${flag}: "" is empty`);
+  return resolve(String(given));
+}
 
 /** @throws {SettingsError} for what is none. */
 function flagValue<T>(

@@ -77,6 +77,7 @@ test.each(
       ],
       [['status', '--month', '3'], /Did you mean --months\?/],
       [['why', '2026-11'], /"2026-11" is a month; name one day of it/],
+      [['export', '--out', ''], /^daywalk: flag --out: "" is empty$/m],
     ],
     [
       [['why'], /for example: daywalk why yesterday/],
@@ -86,6 +87,10 @@ test.each(
       [['status', '--stream', 'event'], /flag --stream: "event" is not a stream/],
       [['stats'], /Did you mean status\?/],
       [['prune', '--older-than', '1y'], /flag --older-than: "1y" is not an age such as 400d/],
+      [
+        ['prune', '--older-than', '9d', '--require-export', ''],
+        /flag --require-export: "" is empty/,
+      ],
     ],
   ),
 )('%j', async (args, words) => {

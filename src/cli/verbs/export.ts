@@ -1,5 +1,4 @@
 /** `daywalk export`: the records of complete days, or the rows of a record table, as files, one folder a day, with a manifest. */
-import { resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { fillCommand } from '../../days/gaps.ts';
 import { EXIT } from '../../errors.ts';
@@ -10,6 +9,7 @@ import { tableContents } from '../../files/table-contents.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
+import { folderFlag } from '../flags.ts';
 import { openMoved } from '../open-moved.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -22,7 +22,7 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const { options, signal, settings, names } = asked;
   const range = chosenRange(options, 'today', settings);
-  const folder = resolve(String(options.out));
+  const folder = folderFlag('--out', options.out);
   return withStore(asked, async (store) => {
     const { database } = store;
     const since = systemClock.monotonic();

@@ -1,11 +1,10 @@
 /** `daywalk prune`: days that are old enough go; without `--yes` it only says what would. */
-import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { AgeLimit } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
-import { ageFlag } from '../flags.ts';
+import { ageFlag, folderFlag } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type Asked, askedOf, withStore } from '../wiring.ts';
@@ -48,7 +47,10 @@ function requestOf({ options, streams }: Asked): PruneRequest {
   return {
     kind: superseded ? 'superseded' : 'day',
     limits,
-    exported: options.requireExport === undefined ? null : resolve(String(options.requireExport)),
+    exported:
+      options.requireExport === undefined
+        ? null
+        : folderFlag('--require-export', options.requireExport),
   };
 }
 
