@@ -27,6 +27,8 @@ describe('refused', () => {
     ['api: { __proto__: 1 }', '(api.__proto__): there is no such setting'],
     ['pageLength: 1', 'did you mean page_length?'],
     ['url: https://x', 'did you mean api.url?'],
+    ['databse: { embedded: yes }', 'did you mean database?'],
+    ['tabels: {}', 'did you mean tables?'],
     ['api.url: https://x', 'write url: in a line below api:'],
     ['api: { keyfile: x }', 'did you mean api.key_file?'],
     ['proxy: { https: "x:1" }', 'set the environment variable HTTPS_PROXY'],

@@ -104,7 +104,10 @@ function hint({ key, path }: Part, level: string): string {
   if (level === '' && ROWS.some(({ name }) => name === key))
     return `; write ${after}: in a line below ${before}:`;
   const names = ROWS.flatMap(({ name, inFile }) => (inFile ? name : []));
+  const sections = names.flatMap((name) => name.match(/^.+(?=\.)/) ?? []);
   // The right word may stand on the wrong level.
   const moved = names.find((name) => name.endsWith(`.${key}`));
-  return moved === undefined ? didYouMean(path, names) : `; did you mean ${moved}?`;
+  return moved === undefined
+    ? didYouMean(path, [...names, ...sections, 'tables'])
+    : `; did you mean ${moved}?`;
 }
