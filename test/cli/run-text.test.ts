@@ -1,6 +1,7 @@
 /** The sentence at the end of a run says what was done, also where nothing had to be stored. */
 import { expect, it } from 'vitest';
-import { describeRun } from '../../src/cli/terminal/run-text.ts';
+import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
+import { describeRun, describeUnfinished } from '../../src/cli/terminal/run-text.ts';
 import type { RunReport } from '../../src/walk/run.ts';
 
 const NOTHING: RunReport = {
@@ -57,4 +58,15 @@ it.each<[Partial<RunReport>, RegExp]>([
   ],
 ])('%j', (change, sentence) => {
   expect(describeRun({ ...NOTHING, ...change }, 2_000)[0]).toMatch(sentence);
+});
+
+it('one record on one page is no plural', () => {
+  const [sentence] = describeRun({ ...NOTHING, windowsComplete: 1, records: 1, pages: 1 }, 2_000);
+  expect(sentence).toMatch(/: 1 record received in 1 page, /);
+});
+
+it('a run that stored nothing does not say that it is not fetched again', () => {
+  const progress = new RunProgress(0);
+  progress.add({ kind: 'planned', windows: 14 }, 0);
+  expect(describeUnfinished(progress.state(1))[0]).toBe('Nothing was stored in this run.');
 });

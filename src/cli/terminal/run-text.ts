@@ -56,7 +56,7 @@ const isMidnight = ({ from, to }: WindowFailed): boolean => dayOf({ from }) !== 
 /** What a run that did not come to its end has stored, and how to go on. */
 export function describeUnfinished({ windows, done, records }: ProgressState): string[] {
   return [
-    windows === 0
+    done === 0 && records === 0
       ? 'Nothing was stored in this run.'
       : `Stored in this run: ${formatCount(done)} of ${counted(windows, 'window')}, ${counted(records, 'record')} received. They are not fetched again.`,
     'To go on: the same command (without --only all, which would walk those again, too).',
@@ -66,7 +66,7 @@ export function describeUnfinished({ windows, done, records }: ProgressState): s
 function whatWasDone(report: RunReport, duration: string): string {
   const { windowsComplete, windowsUnchanged, failures, records, pages, bytes } = report;
   if (windowsComplete > 0 || failures.length > 0)
-    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}.`;
+    return `${countDays(report, windowsComplete)} complete: ${counted(records, 'record')} received in ${counted(pages, 'page')}, ${formatBytes(bytes)}, in ${duration}.`;
   return windowsUnchanged > 0
     ? `${countDays(report, windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
     : 'Nothing was due.';
