@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { closesAt, dayAt, lastClosedDay } from '../../plan/days.ts';
 import type { ApiSettings, Settings } from '../../settings/settings.ts';
 import { SECRET_FILES } from '../../settings/table/table.ts';
-import { counted } from '../../text.ts';
+import { counted, utcMinute } from '../../text.ts';
 import { notBegun } from '../chosen-days.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
@@ -52,7 +52,7 @@ export function examineCalendar(
 ): string {
   const { timezone, settle } = settings;
   const day = lastClosedDay(now, timezone, settle);
-  const closed = new Date(closesAt(day, timezone, settle)).toISOString();
+  const closed = utcMinute(new Date(closesAt(day, timezone, settle)));
   ok('time zone', `${timezone}: the newest closed day is ${day}, closed at ${closed}`);
   for (const found of notBegun(settings, now))
     warn('since', found, 'Is since right? It is written YYYY-MM-DD.');
