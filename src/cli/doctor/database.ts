@@ -12,7 +12,7 @@ import { readLastRun } from '../../store/runs.ts';
 import { readServerFacts } from '../../store/server.ts';
 import { readStreams, requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
-import { counted, formatCount, utcMinute } from '../../text.ts';
+import { counted, utcMinute } from '../../text.ts';
 import { IN_ONE_FORM } from '../../walk/rules/places.ts';
 import { redactor } from '../process-redactor.ts';
 import type { Asked, OpenDatabase } from '../wiring.ts';
@@ -131,7 +131,7 @@ async function examineStreams({ database, settings, names, examination }: Checku
   for (const { stream, late, longestHours } of await readLateness(database, names))
     warn(
       `lateness ${stream}`,
-      `${formatCount(late)} records were found up to ${Math.ceil(longestHours)} h after their day had closed`,
+      `${counted(late, 'record')} came up to ${Math.ceil(longestHours)} h after their day had closed`,
       longestHours > (settings.recheckDays - 1) * 24
         ? `Raise recheck_days: records still came when its ${settings.recheckDays} days were nearly over.`
         : `They are in the database now. A longer settle than ${Math.round(settings.settle / 60_000)} min would have waited for the early ones.`,

@@ -55,7 +55,7 @@ function describe(report: FileExportReport, folder: string, elapsedMs: number): 
   const rate = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
   return [
     ...shortened(describeIncomplete(incomplete), MOST_LINES, `${MANIFEST} has all`),
-    `${counted(written, 'day')} written: ${formatCount(records)} records, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)} (${formatBytes(rate)}/s); ${formatCount(skipped)} already there; ${formatCount(incomplete.length)} left out.`,
+    `${counted(written, 'day')} written: ${counted(records, 'record')}, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)} (${formatBytes(rate)}/s); ${formatCount(skipped)} already there; ${formatCount(incomplete.length)} left out.`,
     `${folder}/${MANIFEST} tells what each file holds and on what proof; sha256sum --check SHA256SUMS proves the files.`,
   ];
 }

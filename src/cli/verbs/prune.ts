@@ -2,7 +2,7 @@
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { AgeLimit } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
-import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
+import { counted, formatBytes, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { ageFlag, folderFlag } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
@@ -65,7 +65,7 @@ function describe(
   const sum = (of: 'pages' | 'records' | 'bytes') =>
     days.reduce((total, day) => total + day[of], 0);
   const size = formatBytes(months.reduce((total, month) => total + month.size, 0));
-  const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received${kind === 'day' ? ' with their evidence' : ''}`;
+  const volume = `${counted(sum('records'), 'record')} on ${counted(sum('pages'), 'page')}, ${formatBytes(sum('bytes'))} received${kind === 'day' ? ' with their evidence' : ''}`;
   const lines = [...daySpans(gone, days), ...daySpans('kept:', kept)];
   const whole = months.filter((month) => month.whole).map(({ month }) => month);
   const emptied = done?.emptied ?? whole;

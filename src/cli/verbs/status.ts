@@ -73,10 +73,10 @@ function describeTotals(facts: StatusFacts, stream: StreamDays): string {
     totals.firstDay !== null && totals.firstDay < facts.from
       ? `, from ${totals.firstDay} on (--months shows more)`
       : '';
-  const pruned = totals.pruned === 0 ? '' : `, ${formatCount(totals.pruned)} days pruned`;
+  const pruned = totals.pruned === 0 ? '' : `, ${counted(totals.pruned, 'day')} pruned`;
   const tiered =
-    totals.tiered === 0 ? '' : `, ${formatCount(totals.tiered)} days of them in the tier`;
-  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete${tiered}, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
+    totals.tiered === 0 ? '' : `, ${counted(totals.tiered, 'day')} of them in the tier`;
+  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete${tiered}, ${counted(totals.records, 'record')}, ${counted(totals.pages, 'page')}, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
 }
 
 function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {

@@ -2,7 +2,7 @@
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { AgedDay, AgeLimit, KeptDay } from '../../model.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
-import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
+import { counted, formatBytes, linesOf } from '../../text.ts';
 import { moveDays } from '../../tier/move.ts';
 import type { TierParts } from '../../tier/moved-log.ts';
 import { checkStore } from '../../tier/object-store.ts';
@@ -117,7 +117,7 @@ function describe(
 ): string[] {
   const records = days.reduce((sum, day) => sum + day.records, 0);
   const bytes = days.reduce((sum, day) => sum + ('pages' in day ? day.pages.bytes : day.bytes), 0);
-  const volume = `${formatCount(records)} records, ${formatBytes(bytes)} of pages`;
+  const volume = `${counted(records, 'record')}, ${formatBytes(bytes)} of pages`;
   return linesOf(
     shortened(daySpans('stays:', kept)),
     shortened(daySpans(`${verb}:`, days)),
