@@ -27,7 +27,9 @@ export function describeSettings(settings: Settings): SettingLine[] {
     ...(row.key === 'streams' ? settings.streams.flatMap(streamLines) : []),
   ]);
   return [...rows, ...settings.tables.flatMap(tableLines)].map(([name, value, unset = '']) => {
-    const { source, place } = settings.origins[name] ?? DEFAULT;
+    // What a stream does not say itself is what is said for all.
+    const general = name.replace(/^streams\.[^.]+\./, '');
+    const { source, place } = settings.origins[name] ?? settings.origins[general] ?? DEFAULT;
     return { name, value, unset: value === null ? unset : null, source, place };
   });
 }

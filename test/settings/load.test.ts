@@ -56,6 +56,15 @@ describe('precedence', () => {
       }),
     );
   });
+  test('what a stream does not say itself comes from where it is said for all', () => {
+    const settings = loadYaml(
+      'id_path: id\nstreams: { audit: { resource: events }, own: { resource: events, id_path: key } }',
+    );
+    const lines = describeSettings(settings).map(({ name, value, place }) => [name, value, place]);
+    expect(lines).toContainEqual(['streams.audit.id_path', 'id', 'daywalk.yaml:1:1']);
+    const there = expect.stringMatching(/^daywalk\.yaml:2:/);
+    expect(lines).toContainEqual(['streams.own.id_path', 'key', there]);
+  });
   test('a wrong value is an error even where it is overridden', () => {
     const problems = problemsOf(() => loadYaml('page_length: x', { flags: { pageLength: '5' } }));
     expect(problems).toEqual([
