@@ -62,9 +62,10 @@ test('a changed table stays as it is until a person has it built anew', async ()
   expect(again.stderr).toMatch(
     /other columns for alerts than the database has; daywalk tables --apply/,
   );
-  expect((await scene.succeed(['tables'], settings)).stdout).toMatch(
-    /^alerts: the settings define it otherwise/m,
-  );
+  for (const verb of ['tables', 'status'])
+    expect((await scene.succeed([verb], settings)).stdout).toMatch(
+      /^alerts: the settings define it otherwise/m,
+    );
   const applied = await scene.succeed(['tables', '--apply'], settings);
   expect(applied.stdout).toMatch(/^daywalk\.alerts \(stream events\): .* of 2 days/m);
   expect(applied.stdout).toMatch(/values do not fit their types and are null/);

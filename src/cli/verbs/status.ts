@@ -15,13 +15,14 @@ import {
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
 import type { RunRow } from '../../store/runs.ts';
+import { compareTables, type TableChange } from '../../tables/table-rows.ts';
 import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
 import { numberFlag } from '../flags.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, withStore } from '../wiring.ts';
-import { describeTable } from './tables.ts';
+import { describeChange, describeTable } from './tables.ts';
 
 /** Spans of gaps that `status` lists; `gaps` lists all. */
 const MOST_GAPS = 10;
@@ -42,14 +43,21 @@ export async function status(invocation: Invocation): Promise<number> {
       );
     else {
       printColoured(...renderCalendar(facts.streams, terminal()));
-      print(describeStatus(facts, schedule));
+      const changes = await compareTables(database, settings.tables);
+      // A table that is there and that these settings do not define may be of other ones.
+      const wanting = changes.filter(({ change }) => change !== 'stray');
+      print(describeStatus(facts, schedule, wanting));
     }
     return EXIT.done;
   });
 }
 
 /** What stands below the calendar: totals, what runs, the last run and the next, and what is missing. */
-export function describeStatus(facts: StatusFacts, schedule: string): string[] {
+function describeStatus(
+  facts: StatusFacts,
+  schedule: string,
+  changes: readonly TableChange[],
+): string[] {
   return [
     '',
     ...facts.streams.map((stream) => describeTotals(facts, stream)),
@@ -57,6 +65,7 @@ export function describeStatus(facts: StatusFacts, schedule: string): string[] {
     ...facts.late.map(describeLate),
     ...facts.restless.map(describeRestless),
     ...facts.tables.flatMap(describeTable),
+    ...changes.flatMap(describeChange),
     '',
     ...facts.running.map(describeRunning),
     ...describeLastRun(facts.lastRun),

@@ -86,12 +86,7 @@ export function describeTables(
   tables: readonly TableState[],
   changes: readonly TableChange[],
 ): string[] {
-  const lines = [
-    ...tables.flatMap(describeTable),
-    ...changes.flatMap(({ name, change }) =>
-      change === 'none' ? [] : [`${name}: ${CHANGES[change]}`],
-    ),
-  ];
+  const lines = [...tables.flatMap(describeTable), ...changes.flatMap(describeChange)];
   if (lines.length > 0) return lines;
   return ['There are no record tables. `daywalk tables --suggest` prints some for daywalk.yaml.'];
 }
@@ -111,6 +106,10 @@ export function describeTable(table: TableState): string[] {
     trouble !== null && `  it cannot take its place: ${trouble}`,
   );
 }
+
+/** What differs from the settings, and what to do. */
+export const describeChange = ({ name, change }: TableChange): string[] =>
+  change === 'none' ? [] : [`${name}: ${CHANGES[change]}`];
 
 const CHANGES: Readonly<Record<Exclude<TableChange['change'], 'none'>, string>> = {
   new: 'the settings define it, and it is not there yet: daywalk tables --apply',
