@@ -37,6 +37,14 @@ test('init writes what was given, has it examined, and a run with nothing but th
   const again = await runProgram(['init'], { folder, environment: secrets });
   expect(again).toMatchObject({ code: 2 });
   expect(again.stderr).toMatch(/daywalk\.yaml is there already, and stays as it is\n.*--force/);
+  const beside = await runProgram(['init', '--config', 'mine.yaml', '--api-url', scene.api.url], {
+    folder,
+    environment: secrets,
+  });
+  expect(beside, beside.stderr).toMatchObject({ code: 0 });
+  expect(beside.stdout).toMatch(
+    /^Wrote .*mine\.yaml[\s\S]*\nNext: daywalk run --config mine\.yaml\n$/,
+  );
   expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toBe('# mine\n');
   const forced = await runProgram(['init', '--force', '--api-url', scene.api.url], {
     folder,

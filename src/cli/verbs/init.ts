@@ -1,6 +1,6 @@
 /** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what its answers show. */
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { defined } from '../../settings/defined.ts';
@@ -120,8 +120,10 @@ async function keepDatabase(settings: Settings, folder: string, flag: Flag): Pro
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw unwritable(dirname(path), error);
   });
+  const text = `${settings.databaseUrl.reveal()}\n`;
   if (flag === 'w') await rm(path, { force: true });
-  await write(path, `${settings.databaseUrl.reveal()}\n`, 'wx', 0o600);
+  // Another settings file of the folder may have brought it there.
+  if ((await readFile(path, 'utf8').catch(() => '')) !== text) await write(path, text, 'wx', 0o600);
   const ignore = join(dirname(path), '.gitignore');
   if (!existsSync(ignore)) await write(ignore, '*\n', 'wx');
   const place = { source: 'file', place: path } as const;
@@ -150,7 +152,7 @@ async function write(path: string, text: string, flag: Flag, mode = 0o666): Prom
 
 const alreadyThere = (path: string) =>
   new SettingsError(`${path} is there already, and stays as it is`, {
-    hint: 'Write over it with --force, or write another file with --config FILE.',
+    hint: 'Write over it with --force, or write another file with --config FILE, in another folder for another database.',
   });
 
 const unwritable = (path: string, cause: unknown) =>
