@@ -99,7 +99,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   const isLonger = evidence.longerShown === true && !learned.cutOtherwise;
   if (isLonger || (isProvenSize(evidence, learned) && !isRound(stored))) {
     if (counted !== null) {
-      const why = `all ${claims.length} answers told a total of ${stored}`;
+      const why = `${claims.length === 1 ? 'its answer' : `all ${claims.length} answers`} told a total of ${stored}`;
       return complete({ kind: 'total', rule: 'C5', records: stored, why, total: stored });
     }
     const why = 'from its last record on the source shows exactly that one';
