@@ -307,6 +307,24 @@ describe('a cap that came when larger days were proven', () => {
   });
 });
 
+it('a cap that came when larger days were proven is met where two days at it are walked at once', async () => {
+  const [third = ''] = days.slice(-3);
+  const source = new ImaginedSource(
+    {
+      [third]: records(1000, 130),
+      [first]: records(2000, 240),
+      [second]: records(3000, 250),
+    },
+    { arrange: (list) => (list.length > 200 ? list.slice(0, 57) : list) },
+  );
+  const exporting = exportingOf(source, { since: third, pageLength: 40, concurrency: 2 });
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 2 * 86_400_000 });
+  await runOnce(exporting);
+  await dueNow();
+  const results = await exported(exporting);
+  expect([first, second].map((day) => results.get(day)?.published.length)).toEqual([240, 250]);
+});
+
 it('a stream with as many events each day has one of them halved', async () => {
   const lists = Object.fromEntries(days.map((day, n) => [day, records(1000 * n, 57)]));
   const source = new ImaginedSource({ ...lists, [days[0] as string]: records(9000, 130) });

@@ -31,6 +31,9 @@ export async function publish(
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
   const { walkId, stored, pages, unnoted = ALL_NOTED } = walk;
+  const halved = proof.kind === 'halves' || proof.summed === true;
+  // Before anything is waited for: a day beside it that is judged meanwhile may be cut at the same number.
+  if (window.kind === 'day') knowledge.dayHolds(window.day, stored, halved);
   let isOwn = false;
   try {
     await refuseOtherDays(context, walk);
@@ -61,15 +64,18 @@ export async function publish(
   if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
-  await learnFrom(context, walk, proof);
+  await learnFrom(context, walk, proof, halved);
   return { kind: 'complete', proof };
 }
 
 /** What a proof teaches of the source. */
-async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Proof): Promise<void> {
+async function learnFrom(
+  context: WindowContext,
+  walk: WalkToPublish,
+  proof: Proof,
+  halved: boolean,
+): Promise<void> {
   const { knowledge, window } = context;
-  const halved = proof.kind === 'halves' || proof.summed === true;
-  if (window.kind === 'day') knowledge.dayHolds(window.day, walk.stored, halved);
   const span = textOf(window);
   const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
   if (cutOtherwise) return;
