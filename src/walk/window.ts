@@ -13,7 +13,7 @@ import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
 import { isRestless, shows, totalsCount } from './questions/questions.ts';
-import { isDivisible } from './questions/span.ts';
+import { isDivisible, textOf } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
 import { type Evidence, type HalvesObserved, mostTold, verdict } from './rules/verdict.ts';
 
@@ -34,6 +34,9 @@ export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
   let wholes = window.walked ? await readWholes(context) : [];
+  // It was proven to be empty, and a look has found it otherwise since, maybe one of another process.
+  if (window.held === 0 && window.state !== 'complete')
+    context.knowledge.spansShown.add(textOf(window));
   for (;;) {
     const end = await advance(context, wholes);
     if (end !== null) return end;

@@ -1,6 +1,6 @@
 /** What was said against a day and not heard, found by reading: days that were complete and were not, and facts that were forgotten or believed too soon. */
 import { expect, it } from 'vitest';
-import { RequestError } from '../../src/errors.ts';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
@@ -85,6 +85,38 @@ it.each(andAtNight([5], [3, 4, 6]))(
     });
   },
 );
+
+it('a day that a look finds no longer empty, and that shows nothing to the next process, is not complete and empty', async () => {
+  let asked = 0;
+  let isAway = false;
+  const source = new ImaginedSource(
+    { [one]: records(100, 4), [two]: [] },
+    {
+      before: () => {
+        if (isAway && asked > 0) throw new UnavailableError('api', 'away');
+      },
+      arrange: (list, _, { from, to }) => {
+        if (list.length === 0 || from !== `${two} 00:00:00` || !to.startsWith(two)) return list;
+        asked += 1;
+        return asked > 1 && asked <= 6 ? [] : list;
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: one, recheckDays: 7 };
+  await runOnce(exporting);
+  source.lists.set(`${two} 00:00:00`, records(200, 1));
+  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  isAway = true;
+  await expect(runOnce(exporting)).rejects.toThrow(UnavailableError);
+  isAway = false;
+  await runOnce(exporting);
+  const result = (await readResults(server, exporting.stream)).get(two);
+  expect(asked).toBeGreaterThan(1);
+  expect({ state: result?.state, published: result?.published.length }).not.toEqual({
+    state: 'complete',
+    published: 0,
+  });
+});
 
 it.each(['a half is refused', 'one question comes to nothing'])(
   'a day that is too much for its source, and comes empty, is not complete and empty where %s',
