@@ -81,12 +81,15 @@ export async function planWindows(
   );
   const rows = await database.persist<{ kind: WindowKind }>(
     // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them. The one before a day
-    // is a window of that day where nobody had planned the day before; where it was pruned with it, it is asked anew now. What it showed of
-    // a day that moved stands in the file of that day, and stays there.
+    // is a window of that day where nobody had planned the day before; now it is one of that day, and asked anew, as far as belongs to it.
+    // What it shows, also of a day that moved, in the file of that day, stays there.
     `with anew as (
-       update daywalk.windows cut set day = cut.midnight, state = 'pending', proof = null, due_at = null
+       update daywalk.windows cut
+          set day = cut.midnight, state = 'pending', proof = null, purpose = $2,
+              due_at = case when cut.state = 'complete' and not ${isPruned('cut.stream_id', 'cut.day')} then clock_timestamp() else cut.due_at end
         where cut.stream_id = $1 and cut.midnight = any ($3::date[]) and cut.day > cut.midnight
-          and ${isPruned('cut.stream_id', 'cut.day')} and not ${isTiered('cut.stream_id', 'cut.day')}
+          and not ${isTiered('cut.stream_id', 'cut.day')}
+          and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null)
      )
      insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
      select $1, $2, kind, day, from_time, to_time, case kind when 'day' then clock_timestamp() end

@@ -2,8 +2,15 @@
 import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore, hastyClock, records } from '../support/store.ts';
-import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { expireLeases, freshStore, hastyClock, records } from '../support/store.ts';
+import {
+  closedDays,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+} from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 const HOUR = 3_600;
@@ -75,8 +82,8 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
     source,
     times: times.filter((at) => at >= begin && at < end),
     last: DAYS.at(-1) ?? '',
-    run: async (clock = hastyClock) => {
-      await runOnce({ server, source, stream, since: FIRST, clock, ...options });
+    run: async (change: Partial<Exporting> = {}) => {
+      await runOnce({ server, source, stream, since: FIRST, ...options, ...change });
       return readResults(server, stream);
     },
   };
@@ -188,6 +195,42 @@ it.each([
 
 it('those of UTC hide none of a day of a few events', async () => {
   const { missing, doubled } = await exportOf(5, steadily(4 * HOUR + 60));
+it.each([
+  ['those of UTC', 5],
+  ['ends that are rounded', { roundsTo: HOUR }],
+])('%s hide none of a day that is exported when the one behind it was', async (_, hoursAhead) => {
+  const { times, run } = sourceOf(hoursAhead, steadily(1_800));
+  await run({ since: DAYS[1] ?? '' });
+  const first = times.filter((at) => dateAt(at) === FIRST).map((at) => `{"id": ${at}}`);
+  const results = await run();
+  expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+});
+
+it('those of UTC hide none of a day whose midnight was asked before that was learned, by a process that is killed then', async () => {
+  const { run, source, times } = sourceOf(5, steadily(1_800));
+  let isKilled = false;
+  const killed = run({
+    gate: async (statement, act) => {
+      isKilled ||= statement?.includes('midnight is not null') === true;
+      if (isKilled) throw new Killed();
+      const done = await act();
+      const to = statement === null ? source.asked.at(-1)?.to : undefined;
+      // Hours that tell of the first two midnights.
+      if (DAYS.slice(0, 2).some((day) => to === `${day} 00:00:01`))
+        throw new RequestError(403, 'not now');
+      return done;
+    },
+  });
+  await expect(killed).rejects.toThrow(Killed);
+  await expireLeases(server);
+  await run();
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events`,
+  );
+  expect(times.filter((at) => !shown.some(({ id }) => id === at))).toEqual([]);
+});
+
   expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
 });
 
@@ -231,11 +274,14 @@ it('those of UTC show the hours behind a midnight when these are over, and befor
   const { run, last } = sourceOf(-5.5, steadily(1_800));
   const ended = secondsOf(`${last} 23:59:59`);
   const at = (hours: number) => ({ ...hastyClock, now: () => (ended + hours * HOUR) * 1_000 });
-  const early = await run(at(8));
+  const early = await run({ clock: at(8) });
   expect(early.get(last)).toMatchObject({ state: 'failed' });
   expect(early.get(last)?.lastError).toContain('Set settle to 16h');
   await server.query('update daywalk.windows set due_at = clock_timestamp()');
-  expect((await run(at(16))).get(last)).toMatchObject({ state: 'complete', lastError: null });
+  expect((await run({ clock: at(16) })).get(last)).toMatchObject({
+    state: 'complete',
+    lastError: null,
+  });
 });
 
 it('those of UTC hide none of a day beside whose midnight too little stands to tell of them at once', async () => {
