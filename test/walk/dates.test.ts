@@ -1,5 +1,6 @@
 /** Sources that keep their events by the dates of another clock than the one that they are asked by, and open those dates only that a request names. */
 import { expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { expireLeases, freshStore, hastyClock, records } from '../support/store.ts';
@@ -12,6 +13,7 @@ import {
   SETTLE_MS,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { Killed } from './perils.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -193,8 +195,6 @@ it.each([
   expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
 });
 
-it('those of UTC hide none of a day of a few events', async () => {
-  const { missing, doubled } = await exportOf(5, steadily(4 * HOUR + 60));
 it.each([
   ['those of UTC', 5],
   ['ends that are rounded', { roundsTo: HOUR }],
@@ -231,6 +231,8 @@ it('those of UTC hide none of a day whose midnight was asked before that was lea
   expect(times.filter((at) => !shown.some(({ id }) => id === at))).toEqual([]);
 });
 
+it('those of UTC hide none of a day of a few events', async () => {
+  const { missing, doubled } = await exportOf(5, steadily(4 * HOUR + 60));
   expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
 });
 

@@ -44,8 +44,9 @@ export async function learnHiddenByDate(
     const side = before === true ? await beforeOf(context, midnight) : 'after';
     const hidden = !isHidden ? 'nothing' : before === after ? 'both' : side;
     const evidence = `a range across the midnight behind ${midnight} shows ${isHidden ? 'more' : 'no more'} than ranges of one date beside it`;
-    await knowledge.learn('hidden_by_date', hidden, evidence);
+    // First: where a process is killed in between, one of those midnights shows it again.
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
+    await knowledge.learn('hidden_by_date', hidden, evidence);
   });
   return isLookedAt;
 }
