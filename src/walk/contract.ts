@@ -7,7 +7,7 @@ import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { Database } from '../store/database.ts';
 import {
   learnLaterTotal,
-  readContract,
+  openContract,
   recogniseFrame,
   rememberContract,
   showsRecordElsewhere,
@@ -69,7 +69,7 @@ export class StreamContract {
   ): Promise<StreamContract> {
     const { streamId, recordsPath, totalPath } = stream;
     const hints = { recordsPath, totalPath };
-    const known = await readContract(database, streamId, spelled(hints));
+    const known = await openContract(database, streamId, spelled(hints));
     return new StreamContract({ database, reader, streamId, hints }, known);
   }
 

@@ -50,13 +50,19 @@ export async function openStreams(
 ): Promise<StreamState[]> {
   const { database } = parts;
   const ids = [...streams.keys()];
+  // With a contract of other settings go facts.
+  const contracts = await Promise.all(
+    [...streams].map(([streamId, stream]) =>
+      StreamContract.open(database, reader, { streamId, ...stream }),
+    ),
+  );
   const [facts, largest, believed] = await Promise.all([
     readLearned(database, ids),
     readLargest(database, ids),
     readBelievedDays(database, ids),
   ]);
   return Promise.all(
-    [...streams].map(async ([streamId, stream]) => {
+    [...streams].map(async ([streamId, stream], index) => {
       const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
@@ -65,7 +71,7 @@ export async function openStreams(
       knowledge.longestList = found?.list ?? 0;
       for (const { day, records } of believed.filter((one) => one.streamId === streamId))
         knowledge.dayHolds(day, records, false);
-      const contract = await StreamContract.open(database, reader, { streamId, ...stream });
+      const contract = contracts[index] as StreamContract;
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
       return {

@@ -1,6 +1,8 @@
 /** Sources, keys, settings and clocks that change between two runs: what is complete stays true, and what is lost is told. */
 import { describe, expect, it } from 'vitest';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
+import { forgetContract } from '../../src/store/evidence/contracts.ts';
+import { readStreams } from '../../src/store/streams.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
@@ -59,6 +61,34 @@ describe('a total that comes to count the page', () => {
     await later('2 hours');
     expect((await exported(exporting)).get(third)?.published.length).toBe(200);
   });
+
+  it.each(['that another total_path names', 'in answers that a person accepts'])(
+    'makes no new day complete with its first page: one %s',
+    async (how) => {
+      let upgraded = false;
+      const source: ImaginedSource = new ImaginedSource(
+        { [first]: records(1_000, 240), [third]: records(3_000, 200) },
+        {
+          clamp: 25,
+          wrap: (list, _, request) => {
+            const told = upgraded ? list.length : source.within(request).length;
+            return `{"total":${told},"count":${list.length},"data":[${list.join(',')}]}`;
+          },
+        },
+      );
+      const stream = newStream();
+      const exporting = { server, source, stream, since: first, pageLength: 1_000 };
+      await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+      upgraded = how.startsWith('in');
+      const database = sharedDatabase(server);
+      if (upgraded)
+        for (const { streamId } of await readStreams(database, [stream.name]))
+          await forgetContract(database, streamId);
+      const named = { ...stream, totalPath: ['count'] };
+      const results = await exported({ ...exporting, stream: upgraded ? stream : named });
+      expect(results.get(third)).toMatchObject({ state: 'complete', published: { length: 200 } });
+    },
+  );
 
   it('tells no event as lost', async () => {
     const { exporting, upgrade } = upgrading();

@@ -10,8 +10,19 @@ const WALKS = `
    where w.stream_id = $1 and k.next_start > 0 and k.records_path is not null
    order by k.walk_id desc limit 3`;
 
-/** Where list and total are in a stream's answers; null: not known under these settings. */
-export function readContract(database: Database, streamId: number, hints: string) {
+/** What a contract goes with: where totals stand elsewhere they may be other numbers. */
+const FORGET_TOTALS = `delete from daywalk.learned l using gone where l.stream_id = gone.stream_id and l.fact in ('calibrated', 'lower_bound')`;
+
+/** Where list and total are in a stream's answers; null: not known under these settings. What was found under others is forgotten. */
+export async function openContract(database: Database, streamId: number, hints: string) {
+  await database.persist(
+    `with gone as (delete from daywalk.contracts where stream_id = $1 and hints <> $2 returning stream_id) ${FORGET_TOTALS}`,
+    [streamId, hints],
+  );
+  return readContract(database, streamId, hints);
+}
+
+function readContract(database: Database, streamId: number, hints: string) {
   return database.first<Contract>(
     `select records_path as "recordsPath", total_path as "totalPath", relation_path as "relationPath"
        from daywalk.contracts where stream_id = $1 and hints = $2`,
@@ -31,12 +42,9 @@ export async function rememberContract(
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<Contract> {
   await database.persist(
-    `insert into daywalk.contracts as c (stream_id, hints, records_path, total_path, relation_path)
+    `insert into daywalk.contracts (stream_id, hints, records_path, total_path, relation_path)
      values ($1, $2, $3, $4, $5)
-     on conflict (stream_id) do update
-       set hints = excluded.hints, records_path = excluded.records_path, total_path = excluded.total_path,
-           relation_path = excluded.relation_path, total_later = null, learned_at = clock_timestamp()
-     where c.hints <> excluded.hints`,
+     on conflict do nothing`,
     [streamId, hints, recordsPath, totalPath, relationPath],
   );
   const held = await readContract(database, streamId, hints);
@@ -58,8 +66,9 @@ export async function learnLaterTotal(
 /** Forgets how the answers of a stream look: a person has accepted that they changed. */
 export async function forgetContract(database: Database, streamId: number): Promise<void> {
   await database.persist(
-    `with gone as (delete from daywalk.contracts where stream_id = $1)
-     delete from daywalk.frames where stream_id = $1`,
+    `with gone as (delete from daywalk.contracts where stream_id = $1 returning stream_id),
+          frames as (delete from daywalk.frames where stream_id = $1)
+     ${FORGET_TOTALS}`,
     [streamId],
   );
 }
