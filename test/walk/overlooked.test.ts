@@ -553,6 +553,24 @@ describe('a source that shows the same records whatever day is asked for', () =>
     });
     const exporting: Exporting = {
       ...{ server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30, concurrency },
+it('pages that each say that they are partial are no union where one question is answered in different ways', async () => {
+  const isWhole = ({ from, to }: PageRequest) =>
+    `${from}${to}` === `${second} 00:00:00${second} 23:59:59`;
+  const source = new ImaginedSource(
+    { [second]: records(2_000, 9) },
+    {
+      // Two of the records stand in a shard that is away.
+      arrange: (list, number, request) =>
+        isWhole(request) ? list.slice(0, 7).toSpliced(number % 2, 1) : list,
+      wrap: (list, _, request) =>
+        `{"data":[${list.join(',')}]${isWhole(request) ? ',"partial":true' : ''}}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: second, pageLength: 20 };
+  await teach(exporting, { restless: true });
+  await exported(exporting);
+});
+
     };
     await runOnce(exporting);
     const complete = (await statesOf(exporting)).filter((state) => state !== 'failed');

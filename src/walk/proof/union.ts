@@ -7,7 +7,7 @@ import { walkOnce } from '../once.ts';
 import type { Walks, WindowContext, WindowEnd } from '../questions/context.ts';
 import { CHANCE } from '../questions/knowledge.ts';
 import { isDivisible } from '../questions/span.ts';
-import { isExact, isRound, LEAST_CAP, mostShown, mostTold } from '../rules/verdict.ts';
+import { isExact, isRound, LEAST_CAP, mostShown, mostTold, saysMore } from '../rules/verdict.ts';
 import { publish } from './publishing.ts';
 import { splitUp } from './splitting.ts';
 
@@ -57,7 +57,7 @@ export async function proveByUnion(
     (records > calibrated && isRound(records)) ||
     wholes.some(({ claims }) => mostShown(claims) > records);
   const counted = told === records && !isBound && isExact(told, knowledge.learned);
-  const idle = await idleOf(context, ids, records);
+  const idle = saysMore(heard, most) ? 0 : await idleOf(context, ids, records);
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
     if (!capped && (calibrated === 0 || counted))

@@ -144,7 +144,7 @@ function against({ stored, claims, halves }: Evidence): Against | null {
  * Whether the end says that there is more. Of a full page many say so before they have looked: of one as long as was asked for,
  * and of one as long as any, which may be full by the measure of the source, where a shorter answer tells of the end, too.
  */
-function saysMore(claims: readonly Claim[], stored: number): boolean {
+export function saysMore(claims: readonly Claim[], stored: number): boolean {
   const longest = claims.reduce((most, { came }) => Math.max(most, came), 0);
   const atEnd = claims.filter((claim) => claim.came < claim.length && reaches(claim, stored));
   const shorter = atEnd.filter(({ came }) => came < longest);
