@@ -2,7 +2,7 @@
 import { RequestError, WalkError } from '../errors.ts';
 import type { Claim, Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
-import { contradicted, refusesLength, unsettled } from './failures.ts';
+import { contradicted, orNull, refusesLength, unsettled } from './failures.ts';
 import { isLongerShown, learnCutOtherwise } from './learning/caps.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
@@ -12,6 +12,7 @@ import { isPassing, lacksWhatWasHeard, orderOf } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
+import { lookAtEnd } from './questions/end.ts';
 import { isRestless, shows, totalsCount } from './questions/questions.ts';
 import { isDivisible, textOf } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
@@ -33,12 +34,14 @@ export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
     throw contradicted(
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
-  let wholes = window.walked ? await readWholes(context) : [];
   // It was proven to be empty, and a look has found it otherwise since, maybe one of another process.
   if (window.held === 0 && window.state !== 'complete')
     context.knowledge.spansShown.add(textOf(window));
+  let wholes = window.walked ? await readWholes(context) : [];
+  let isOld = await isOutdated(context, wholes);
   for (;;) {
-    const end = await advance(context, wholes);
+    const end = await (isOld ? again : advance)(context, wholes);
+    isOld = false;
     if (end !== null) return end;
     wholes = await readWholes(context);
   }
@@ -46,6 +49,14 @@ export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
 
 const readWholes = async ({ database, window }: WindowContext): Promise<Walks> =>
   (await readWalks(database, window)).filter(({ role }) => role === 'whole');
+
+/** Whether what another worker walked to its end, who was killed then, maybe days ago, is not what the source shows now. */
+async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolean> {
+  const walk = wholes.findLast(({ outcome }) => outcome === 'ended');
+  if (walk === undefined || context.knowledge.restless) return false;
+  const asked = lookAtEnd(context, { ...walk, records: walk.stored }, 2, async () => true);
+  return (await orNull(asked)) !== null;
+}
 
 /** What the walks so far call for. @returns null: look at the walks again. */
 async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {

@@ -103,6 +103,20 @@ describe('a walk', () => {
   });
 });
 
+it('a walk that came to its end days ago is not believed as it is', async () => {
+  const source = new ImaginedSource({ [day]: records(1, 8) });
+  const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+  const gate: Gate = async (statement, act) => {
+    if (statement?.includes('prove_window')) throw new Killed();
+    return act();
+  };
+  await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
+  await expireLeases(server);
+  source.lists.set(`${day} 00:00:00`, records(1, 9));
+  await runOnce(exporting);
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+});
+
 describe('the contract of a stream', () => {
   /** A list whose name says nothing: it is known to be the records while there are some in it. */
   const unnamed: Habits['wrap'] = (list) => `{"found":[${list.join(',')}]}`;
