@@ -1007,7 +1007,9 @@ begin
     return 'open';
   end if;
   -- With a calibrated total a look asks for that; without one every part has looks of its own.
-  update daywalk.windows set split_calibrated = coalesce((evidence ->> 'calibrated')::boolean, false) where window_id = target;
+  update daywalk.windows
+     set split_calibrated = coalesce((evidence ->> 'calibrated')::boolean, false), split_total = coalesce((evidence ->> 'total')::bigint, split_total)
+   where window_id = target;
   update daywalk.windows
      set due_at = case when rewalk then due_at
                        when not coalesce((evidence ->> 'calibrated')::boolean, false) then coalesce(due_at, clock_timestamp() + interval '1 hour') end

@@ -820,7 +820,9 @@ begin
     return 'open';
   end if;
   -- With a calibrated total a look asks for that; without one every part has looks of its own.
-  update daywalk.windows set split_calibrated = coalesce((evidence ->> 'calibrated')::boolean, false) where window_id = target;
+  update daywalk.windows
+     set split_calibrated = coalesce((evidence ->> 'calibrated')::boolean, false), split_total = coalesce((evidence ->> 'total')::bigint, split_total)
+   where window_id = target;
   update daywalk.windows
      set due_at = case when rewalk then due_at
                        when not coalesce((evidence ->> 'calibrated')::boolean, false) then coalesce(due_at, clock_timestamp() + interval '1 hour') end
@@ -4678,7 +4680,7 @@ comment on column daywalk.windows.split_from is 'The window that this one is a p
 comment on column daywalk.windows.midnight is 'Of a cut between two days the first of them. It is a window of that day; of the one behind it where nobody had planned that day.';
 comment on column daywalk.windows.split_by is 'How it is split: time or level; null: it is not.';
 comment on column daywalk.windows.split_reason is 'Why it is split, with the numbers.';
-comment on column daywalk.windows.split_total is 'The total when it was split.';
+comment on column daywalk.windows.split_total is 'The total when it was closed, else when it was split.';
 comment on column daywalk.windows.split_calibrated is 'That total is exact, so that its parts need no cuts and no looks of their own.';
 comment on column daywalk.windows.purpose is 'Why it is walked: scheduled goes before look before backfill.';
 comment on column daywalk.windows.state is 'pending: to be walked; complete: proven whole; failed: see last_error, walked again at due_at; split: its parts are not all proven, or do not add up yet; replaced: a part of an earlier split, something else stands for it.';

@@ -91,7 +91,7 @@ export async function readSplit(
       SplitParts['parts'][number] &
       SplitParts['cuts'][number] & { kind: 'part' | 'cut' }
   >(
-    `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
+    `select whole.split_by as by, whole.split_total as total,
             whole.split_calibrated as calibrated, w.kind, w.window_id as "windowId", ${spanColumns('w')},
             coalesce((w.proof ->> 'records')::bigint, 0) as records, coalesce((w.proof ->> 'removed')::bigint, 0) as removed,
             w.proof ? 'across' as told

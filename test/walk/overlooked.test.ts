@@ -492,6 +492,24 @@ describe('what is too much for its source, which answers it with nothing', () =>
     expect((await exported(exporting)).get(second)?.state).toBe('complete');
   });
 
+  it('is complete by its parts, though it was complete by its total before it was too much', async () => {
+    const inside = (list: readonly string[]) => (list.length > 135 ? [] : list);
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 130), [second]: records(2_000, 100) },
+      { totals: 'exact', arrange: inside },
+    );
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: first, pageLength: 200, recheckDays: 7 },
+    };
+    await runOnce(exporting);
+    source.lists.set(`${second} 00:00:00`, records(2_000, 160));
+    await letTimePass((sql, values) => server.query(sql, values), '7 hours');
+    expect((await exported(exporting)).get(second)).toMatchObject({
+      state: 'complete',
+      published: { length: 160 },
+    });
+  });
+
   it('are long answers alone: pages become shorter, and no day is split', async () => {
     const source = new ImaginedSource(
       { [first]: records(1_000, 30), [second]: records(2_000, 900) },
@@ -535,24 +553,6 @@ it('a page that is shorter than others were is no union where one question is an
   await exported(exporting);
 });
 
-describe('a source that shows the same records whatever day is asked for', () => {
-  const days = closedDays(4);
-  const lists = Object.fromEntries(days.map((day) => [day, []]));
-  const statesOf = async ({ stream }: Exporting) =>
-    [...(await readResults(server, stream)).values()].map(({ state }) => state).sort();
-
-  it.each([
-    [1, 'and of days to come'],
-    [4, 'and of days to come'],
-    [4, 'but of days to come'],
-  ])('has one day of them at most, concurrency %i, %s', async (concurrency, how) => {
-    const isOver = (day: string) => day <= (days.at(-1) ?? '');
-    const source = new ImaginedSource(lists, {
-      arrange: (_, __, { from }) =>
-        how.startsWith('and') || isOver(from.slice(0, 10)) ? records(1_000, 7) : [],
-    });
-    const exporting: Exporting = {
-      ...{ server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30, concurrency },
 it('pages that each say that they are partial are no union where one question is answered in different ways', async () => {
   const isWhole = ({ from, to }: PageRequest) =>
     `${from}${to}` === `${second} 00:00:00${second} 23:59:59`;
@@ -571,6 +571,24 @@ it('pages that each say that they are partial are no union where one question is
   await exported(exporting);
 });
 
+describe('a source that shows the same records whatever day is asked for', () => {
+  const days = closedDays(4);
+  const lists = Object.fromEntries(days.map((day) => [day, []]));
+  const statesOf = async ({ stream }: Exporting) =>
+    [...(await readResults(server, stream)).values()].map(({ state }) => state).sort();
+
+  it.each([
+    [1, 'and of days to come'],
+    [4, 'and of days to come'],
+    [4, 'but of days to come'],
+  ])('has one day of them at most, concurrency %i, %s', async (concurrency, how) => {
+    const isOver = (day: string) => day <= (days.at(-1) ?? '');
+    const source = new ImaginedSource(lists, {
+      arrange: (_, __, { from }) =>
+        how.startsWith('and') || isOver(from.slice(0, 10)) ? records(1_000, 7) : [],
+    });
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30, concurrency },
     };
     await runOnce(exporting);
     const complete = (await statesOf(exporting)).filter((state) => state !== 'failed');
