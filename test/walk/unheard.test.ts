@@ -251,6 +251,24 @@ it('what is shown again and again is not forgotten after thirty days: lists that
   ]);
 });
 
+it('what is shown again and again is not forgotten after thirty days: totals that stop at a number', async () => {
+  const wrap: Habits['wrap'] = (list, total) =>
+    `{"total":${Math.min(23, total ?? 0)},"data":[${list.join(',')}]}`;
+  const source = new ImaginedSource(
+    { [one]: records(1_000, 60), [two]: records(2_000, 70) },
+    { totals: 'exact', wrap },
+  );
+  const exporting = { server, source, stream: newStream(), since: one, pageLength: 40 };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 2 * 86_400_000 });
+  await server.query(`update daywalk.learned set learned_at = learned_at - interval '29 days'`);
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+  expect(
+    await server.query(
+      `select value from daywalk.learned where fact = 'lower_bound' and learned_at > clock_timestamp() - interval '1 day'`,
+    ),
+  ).toEqual([{ value: 23 }]);
+});
+
 const behind = (start: number, page: readonly string[]) => [
   ...Array<string>(start).fill(''),
   ...page,

@@ -233,7 +233,7 @@ export class Knowledge {
   /** Totals from this one on may be too low. @param beside what shows that there are more than a span told. */
   async learnLowerBound(span: string, total: number, beside: string): Promise<void> {
     const { lowerBoundFrom } = this.learned;
-    if (lowerBoundFrom === null || total < lowerBoundFrom)
+    if (lowerBoundFrom === null || total <= lowerBoundFrom)
       await this.learn('lower_bound', total, `${span} told ${total}, and ${beside}`);
   }
 
