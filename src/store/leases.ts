@@ -231,17 +231,19 @@ export function readHeldElsewhere(
 /**
  * Gives a complete window back that was found as it is stored; it is looked at again a day later, for `recheckDays`. A day that shows its records
  * was not forgotten: its midnights and parts that are kept are looked at again. A wish to walk it again stays due, as does a cut beside a new part.
+ * @param seen whether it was seen; else it was merely not found otherwise.
  */
 export async function noteLooked(
   database: Database,
   lease: Lease,
   recheckDays: number,
+  seen = true,
 ): Promise<void> {
   await database.persist(
     `with here as (
        update daywalk.days d set retired_since = null
          from daywalk.windows w
-        where w.window_id = $1 and w.lease_id = $2::uuid and w.kind = 'day' and d.stream_id = w.stream_id and d.day = w.day
+        where $4 and w.window_id = $1 and w.lease_id = $2::uuid and w.kind = 'day' and d.stream_id = w.stream_id and d.day = w.day
           and d.retired_since is not null
        returning d.stream_id, d.day
      ), others as (
@@ -254,14 +256,14 @@ export async function noteLooked(
      )
      update daywalk.windows w
         set looks = looks + 1, looked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
-            shown_at = case when (w.proof ->> 'records')::bigint > 0 then clock_timestamp() else w.shown_at end,
+            shown_at = case when $4 and (w.proof ->> 'records')::bigint > 0 then clock_timestamp() else w.shown_at end,
             due_at = case when w.rewalk or w.state <> 'complete' then w.due_at
                           when (select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from) then null
                           else daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) end,
             lease_id = null, lease_owner = null, lease_expires = null
        from daywalk.streams s
       where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,
-    [lease.windowId, lease.leaseId, recheckDays],
+    [lease.windowId, lease.leaseId, recheckDays, seen],
   );
 }
 

@@ -7,8 +7,9 @@ import { EnvelopeError, PageFailedError, RequestError } from '../../src/errors.t
 import type { PageRequest } from '../../src/model.ts';
 import { secondsOf } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, exported, newStream } from './exporting.ts';
+import { closedDays, exported, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf as spread } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -216,4 +217,28 @@ it('a day of which all records stand across each cut is whole where both sides o
   const source = new ImaginedSource({ [second]: records(3_000, 60) }, { at: atNoon, before });
   const exporting = { server, source, stream: newStream(), since: second, pageLength: 20 };
   expect((await exported(exporting)).get(second)?.proof).toMatchObject({ kind: 'halves' });
+});
+
+it('a day that was split, and is refused as too old, is not seen by a look: behind a rest, days are believed', async () => {
+  const days = closedDays(26);
+  const lists = days.map((day, n) => [day, records(1_000 * (n + 1), n === 0 ? 90 : 12)]);
+  let newest = 1;
+  const source = new ImaginedSource(Object.fromEntries(lists), {
+    before: (_, { from, start }) => {
+      const index = days.indexOf(from.slice(0, 10));
+      if (index >= 0 && index < newest - 9) throw new RequestError(404, 'too old');
+      if (start >= 40) throw new RequestError(400, 'too deep');
+    },
+  });
+  const exporting = { server, source, stream: newStream(), since: days[0] ?? '', pageLength: 20 };
+  const states = async () =>
+    [...(await readResults(server, exporting.stream)).values()].map(({ state }) => state);
+  for (const day of [1, 8, 14, 25]) {
+    await letTimePass((sql, values) => server.query(sql, values), `${day - newest} days`);
+    newest = day;
+    const settleMs = SETTLE_MS + (25 - day) * 86_400_000;
+    await runOnce({ ...exporting, recheckDays: 30, settleMs });
+  }
+  // Days were never had that were too old when they were asked for.
+  expect((await states()).slice(17)).toEqual(days.slice(17).map(() => 'complete'));
 });

@@ -23,12 +23,12 @@ const LEARNED_SINCE = 'something was learned since that it is to be walked with'
 /** @returns what became of the window, which was noted and given back; null: it is to be walked again. */
 export async function lookAgain(context: WindowContext): Promise<WindowEnd | null> {
   const { database, log, recheckDays, window } = context;
-  let difference: string | null;
+  let difference: Awaited<ReturnType<typeof differenceOf>>;
   try {
     difference = await differenceOf(context);
     // That says nothing against it either, as long as there is nobody to ask.
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
-    else if (difference !== null) {
+    else if (difference) {
       await noteDifferent(database, window);
       if (await isForgotten(context)) return { kind: 'released' };
     }
@@ -40,17 +40,17 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
     await postponeLook(database, window, recheckDays);
     return { kind: 'released' };
   }
-  if (difference !== null) {
+  if (difference) {
     await learnWhatDiffers(context);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
     return null;
   }
-  await noteLooked(database, window, recheckDays);
+  await noteLooked(database, window, recheckDays, difference === null);
   return { kind: 'unchanged' };
 }
 
-/** How a window differs from what is stored of it; null: it does not. */
-async function differenceOf(context: WindowContext): Promise<string | null> {
+/** How a window differs from what is stored of it; null: it does not; undefined: nothing of it can be seen. */
+async function differenceOf(context: WindowContext): Promise<string | null | undefined> {
   const { database, knowledge, window } = context;
   if (window.splitBy !== null) return lookAtTotals(context);
   if (window.kind === 'cut' && knowledge.reach === 'day') return null;
@@ -107,15 +107,17 @@ async function lookAtHalves(context: WindowContext, length: number): Promise<str
  * less, where fractions of a second are compared, and to more only by what padded windows both show. Without a calibrated total
  * the parts have looks of their own.
  */
-async function lookAtTotals(context: WindowContext): Promise<string | null> {
+async function lookAtTotals(context: WindowContext): Promise<string | null | undefined> {
   const { database, knowledge, clock, window } = context;
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
   const asked = question(context, window, 0, 2 + (window.looks % 3));
   if (!split.calibrated) {
-    // What cannot be had whole tells nothing.
+    const answer = await orNull(asked);
+    // What cannot be had whole tells nothing: it is too much, or too old.
+    if (answer === null) return undefined;
     const holds = split.parts.some(({ records }) => records > 0);
-    return (await orNull(asked))?.came === 0 && holds ? 'it shows nothing any more' : null;
+    return answer.came === 0 && holds ? 'it shows nothing any more' : null;
   }
   const { total } = await asked;
   if (total === null || total !== split.total)
