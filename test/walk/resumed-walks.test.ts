@@ -11,7 +11,7 @@ import {
   readResults,
   runOnce,
 } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
 
 let server: TestDatabase;
@@ -108,6 +108,24 @@ it('a walk that came to its end days ago is not believed as it is', async () => 
   const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
   const gate: Gate = async (statement, act) => {
     if (statement?.includes('prove_window')) throw new Killed();
+    return act();
+  };
+  await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
+  await expireLeases(server);
+  source.lists.set(`${day} 00:00:00`, records(1, 9));
+  await runOnce(exporting);
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+});
+
+it('nothing that lay across a midnight days ago is not believed as it is', async () => {
+  const at = (record: string) => (idOf(record) === 9 ? 86_399.7 : 40_000 + idOf(record));
+  const source = new ImaginedSource({ [day]: records(1, 8) }, { at });
+  const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength: 20 };
+  let cuts = 0;
+  const gate: Gate = async (statement, act) => {
+    if (statement?.includes('prove_cut')) cuts += 1;
+    // Behind that before the first day.
+    if (cuts > 1) throw new Killed();
     return act();
   };
   await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);

@@ -12,7 +12,7 @@ import {
   isCorrectionPlausible,
   walksAgree,
 } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, partOf } from '../../store/evidence/evidence.ts';
+import { type EndedWalk, partOf, readWalks } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
@@ -112,14 +112,15 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
 export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
+  // What a worker before has walked may be of days ago, and of another state of the source.
+  let since = (await readWalks(database, window)).at(-1)?.walkId ?? 0;
   if (isMidnight(window)) {
     const isLookedAt = await learnHiddenByDate(context, window.from);
     refuseUnfinished(context, window.from);
-    const across = isLookedAt ? null : await walkHour(context);
+    const across = isLookedAt ? null : await walkHour(context, since);
     if (across?.stored === 0)
       return proved(context, { across, before: null, after: null }, { more: 0, less: 0 });
   }
-  let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const walks = await askCut(context, window.from, since).catch((error: unknown) =>
       whyUnasked(context, error),
@@ -156,13 +157,13 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
  * Where that is not empty, it is learned whether the ends of ranges hide any of it.
  * @returns null: that hour need not, or could not be walked.
  */
-async function walkHour(context: WindowContext): Promise<EndedWalk | null> {
+async function walkHour(context: WindowContext, since: number): Promise<EndedWalk | null> {
   const { knowledge, window } = context;
   const { across } = spansAround(window.from, context);
   const { from } = around(window.from, -MOST_ROUNDED, 0);
   const isEnd = window.from.startsWith(window.day);
   if (knowledge.reach !== null || !isEnd || from >= across.from) return null;
-  const asked = settleSpan(context, 'across', { ...across, from }, 0);
+  const asked = settleSpan(context, 'across', { ...across, from }, since);
   const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
   if (walk?.stored !== 0) await learnRounding(context, window.from);
   return walk;
