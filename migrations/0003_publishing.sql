@@ -906,8 +906,13 @@ begin
     update daywalk.days d set retired_since = null where d.stream_id = me.stream_id and d.day = me.day and d.retired_since is not null;
   end if;
   if me.split_from is null then
-    -- The cuts at the ends of a day are asked as soon as it is proven.
+    -- The cuts at the ends of a day are asked as soon as it is proven. That behind one that was planned later was before all days, and asked
+    -- as far as belonged to those: now it is one of this day, and asked anew. What it shows, also of a day that moved, stays where it is.
     if me.kind = 'day' then
+      update daywalk.windows cut set day = me.day, state = 'pending', proof = null, due_at = null
+       where cut.stream_id = me.stream_id and cut.midnight = me.day and cut.day > me.day
+         and not exists (select from daywalk.tiered_days t where t.stream_id = cut.stream_id and t.day = cut.day)
+         and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null);
       update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
        where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
          and cut.state = 'pending' and cut.due_at is null;

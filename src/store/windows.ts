@@ -2,7 +2,7 @@
 import type { Day, DayRange, Purpose, Window, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
-import { isPruned, isRetired, isTiered } from './shown.ts';
+import { isPruned, isRetired } from './shown.ts';
 
 /** Days of a stream, one after the other, that have a window each. */
 export interface KnownSpan extends DayRange {
@@ -81,17 +81,8 @@ export async function planWindows(
   );
   const rows = await database.persist<{ kind: WindowKind }>(
     // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them. The one before a day
-    // is a window of that day where nobody had planned the day before; now it is one of that day, and asked anew, as far as belongs to it.
-    // What it shows, also of a day that moved, in the file of that day, stays there.
-    `with anew as (
-       update daywalk.windows cut
-          set day = cut.midnight, state = 'pending', proof = null, purpose = $2,
-              due_at = case when cut.state = 'complete' and not ${isPruned('cut.stream_id', 'cut.day')} then clock_timestamp() else cut.due_at end
-        where cut.stream_id = $1 and cut.midnight = any ($3::date[]) and cut.day > cut.midnight
-          and not ${isTiered('cut.stream_id', 'cut.day')}
-          and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null)
-     )
-     insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
+    // is a window of that day where nobody had planned the day before.
+    `insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
      select $1, $2, kind, day, from_time, to_time, case kind when 'day' then clock_timestamp() end
        from (select planned.*
                from unnest($3::date[], $4::timestamp[], $5::timestamp[]) as w (day, from_time, to_time)

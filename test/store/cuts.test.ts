@@ -519,7 +519,7 @@ describe('proving a cut', () => {
 });
 
 describe('the cuts of days', () => {
-  it('are planned with them: behind each day, also where that is planned later, and before the first', async () => {
+  it('are planned with them: behind each day, and before the first where there is none', async () => {
     const streamId = await registerEvents(database);
     await planWindows(database, streamId, 'scheduled', [dayWindow(NEXT_DAY)]);
     await planWindows(database, streamId, 'backfill', [dayWindow(DAY)]);
@@ -538,7 +538,7 @@ describe('the cuts of days', () => {
       { kind: 'day', day: DAY, from: '2026-03-05 00:00:00', to: '2026-03-05 23:59:59', due: true },
       {
         kind: 'cut',
-        day: DAY,
+        day: NEXT_DAY,
         from: '2026-03-05 23:59:59',
         to: '2026-03-06 00:00:00',
         due: false,
