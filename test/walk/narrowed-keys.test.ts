@@ -2,7 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
-import { freshStore } from '../support/store.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { freshStore, records } from '../support/store.ts';
+import { accept, closedDays, exported, newStream, runOnce, SETTLE_MS } from './exporting.ts';
+import { ImaginedSource } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
 
 let server: TestDatabase;
@@ -57,4 +60,30 @@ describe('known answers', () => {
     });
     expect(ends).toEqual([...Array(4).fill('complete 90'), ...Array(2).fill('complete 12')]);
   });
+});
+
+it('a day that showed the records of somebody else while nothing was believed has none of them behind daywalk accept', async () => {
+  const [own = '', other = '', empty = ''] = closedDays(3);
+  let isForeign = false;
+  const foreign = (list: readonly string[]) =>
+    list.map((record) => record.replace('id": ', 'id": 7'));
+  const source = new ImaginedSource(
+    { [own]: records(1_000, 12), [other]: records(2_000, 13), [empty]: [] },
+    {
+      arrange: (list, _, { from, to }) => {
+        if (!isForeign) return list;
+        const isDay = from.startsWith(empty) && to.startsWith(empty);
+        return isDay ? records(9_000, 6) : foreign(list);
+      },
+    },
+  );
+  const stream = newStream({ idPath: ['id'] });
+  const exporting = { server, source, stream, since: own, pageLength: 30, recheckDays: 7 };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+  isForeign = true;
+  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await runOnce(exporting);
+  isForeign = false;
+  await accept(server, stream);
+  expect((await exported(exporting)).get(empty)?.state).toBe('complete');
 });

@@ -63,6 +63,13 @@ export async function asOldest(context: WindowContext, proof: Proof): Promise<Pr
   return oldest ? { ...proof, oldest } : proof;
 }
 
+/** Whether a window's day, or a part of it, may be forgotten; not as long as something older is shown. */
+export async function mayBeForgotten(context: WindowContext): Promise<boolean> {
+  const { database, knowledge, window } = context;
+  const before = await readShownBefore(database, knowledge.streamId, window.day);
+  return before === null || showsNothingOlder(context, before);
+}
+
 /** Whether nothing is shown before a window's day any more, neither of the day with records before it nor behind that. */
 async function showsNothingOlder(context: WindowContext, before: ShownBefore): Promise<boolean> {
   if (!before.retired && !(await showsNothing(context, before))) return false;

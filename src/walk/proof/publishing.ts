@@ -15,7 +15,7 @@ import { question } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
-import { asOldest, refuseForgotten } from './forgotten.ts';
+import { asOldest, mayBeForgotten, refuseForgotten } from './forgotten.ts';
 
 const ALL_NOTED: Unnoted = { claims: [], requests: 0 };
 
@@ -48,8 +48,9 @@ export async function publish(
     await endWalk(database, window, walkId, { ...ending, ...unnoted });
     throw error;
   }
-  const withheld =
+  const fuller =
     window.walked && !window.proven ? await readWithheld(database, window, walkId) : null;
+  const withheld = fuller !== null && (await mayBeForgotten(context)) ? fuller : null;
   const newest = { walkId, nextStart: stored, pages };
   const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
   try {
