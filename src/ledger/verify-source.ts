@@ -6,12 +6,12 @@ import { readLearned } from '../store/evidence/learned.ts';
 import type { PublishedWindow } from '../store/evidence/proven.ts';
 import { listGoneWalks } from '../store/stored.ts';
 import { readStreams } from '../store/streams.ts';
-import { mapConcurrent } from '../walk/concurrency.ts';
 import { StreamContract } from '../walk/contract.ts';
 import type { WalkParts } from '../walk/due.ts';
 import type { AskingContext } from '../walk/questions/context.ts';
 import { lookAtEnd } from '../walk/questions/end.ts';
 import { Knowledge } from '../walk/questions/knowledge.ts';
+import { mapConcurrent } from './several.ts';
 
 /** What a comparison with the source needs; the wiring fills it. */
 export type SourceCheckParts = Pick<WalkParts, 'database' | 'fetchPage' | 'reader' | 'clock'>;

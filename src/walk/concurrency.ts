@@ -1,4 +1,4 @@
-/** Several things at a time: windows, by workers that begin one after the other, and lists of things; and what only one does. */
+/** Several things at a time: windows, by workers that begin one after the other; and what only one does. */
 
 /**
  * Two workers at first; each begins another one when it says that it has something to do, until there are so many. So the
@@ -27,34 +27,6 @@ export async function startWorkers(
   begin();
   // The list grows meanwhile.
   for (const worker of workers) await worker;
-}
-
-/**
- * Works on things in order of beginning, until all are done or one fails.
- * @param most how many at a time.
- * @returns the results in the order of the things.
- * @throws the first error, once what was begun has ended.
- */
-export async function mapConcurrent<T, R>(
-  things: readonly T[],
-  most: number,
-  signal: AbortSignal,
-  work: (thing: T) => Promise<R>,
-): Promise<R[]> {
-  const results = new Array<R>(things.length);
-  const left = things.entries();
-  const failed = new AbortController();
-  const worker = async () => {
-    for (const [index, thing] of left) {
-      if (failed.signal.aborted) return;
-      signal.throwIfAborted();
-      results[index] = await work(thing);
-    }
-  };
-  const fail = (error: unknown) => failed.abort(error);
-  await Promise.all(Array.from({ length: most }, () => worker().catch(fail)));
-  failed.signal.throwIfAborted();
-  return results;
 }
 
 /** What one does while the others wait, until it is over; where one ends before it is, the next one does it. */
