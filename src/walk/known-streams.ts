@@ -49,29 +49,21 @@ export async function openStreams(
   streams: ReadonlyMap<number, Stream>,
 ): Promise<StreamState[]> {
   const { database } = parts;
-  const ids = [...streams.keys()];
-  // With a contract of other settings go facts.
-  const contracts = await Promise.all(
-    [...streams].map(([streamId, stream]) =>
-      StreamContract.open(database, reader, { streamId, ...stream }),
-    ),
-  );
-  const [facts, largest, believed] = await Promise.all([
-    readLearned(database, ids),
-    readLargest(database, ids),
-    readBelievedDays(database, ids),
-  ]);
   return Promise.all(
-    [...streams].map(async ([streamId, stream], index) => {
+    [...streams].map(async ([streamId, stream]) => {
+      // With a contract of other settings go facts.
+      const contract = await StreamContract.open(database, reader, { streamId, ...stream });
+      const [facts, [largest], believed] = await Promise.all([
+        readLearned(database, [streamId]),
+        readLargest(database, [streamId]),
+        readBelievedDays(database, [streamId]),
+      ]);
       const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
-      const found = largest.find((one) => one.streamId === streamId);
-      knowledge.largestAnswer = found?.answer ?? 0;
-      knowledge.longestList = found?.list ?? 0;
-      for (const { day, records } of believed.filter((one) => one.streamId === streamId))
-        knowledge.dayHolds(day, records, false);
-      const contract = contracts[index] as StreamContract;
+      knowledge.largestAnswer = largest?.answer ?? 0;
+      knowledge.longestList = largest?.list ?? 0;
+      for (const { day, records } of believed) knowledge.dayHolds(day, records, false);
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
       return {

@@ -102,8 +102,7 @@ async function judge(
     if (said.kind === 'against') {
       const next = await settleContradiction(context, wholes, newest, said);
       if (next !== 'again') return next;
-      const united = context.knowledge.restless && newest.stored > 0;
-      return united ? null : again(context, wholes);
+      return again(context, wholes);
     }
     switch (said.needs) {
       case 'end':

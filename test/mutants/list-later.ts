@@ -76,8 +76,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what was walked before the source was accepted is not shown when it is forgotten',
     PUBLISHING,
-    'end: { withheld: proof } }',
-    'end: {} }',
+    '{ withheld: proof }]',
+    '{}]',
     LIFE,
   ),
   mutant(
@@ -265,7 +265,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day is seen by a look that shows nothing',
     'src/store/leases.ts',
-    "shown_at = case when (w.proof ->> 'records')::bigint > 0 then",
+    "shown_at = case when $4 and (w.proof ->> 'records')::bigint > 0 then",
     'shown_at = case when true then',
     FORGOTTEN,
   ),

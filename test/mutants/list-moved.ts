@@ -43,9 +43,9 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what a midnight added to a day that moved is added to the day before, too',
-    'src/store/windows.ts',
-    / and not \$\{isTiered\('cut\.stream_id', 'cut\.day'\)\}/,
-    '',
+    'migrations/0003_publishing.sql',
+    'and not exists (select from daywalk.tiered_days t where t.stream_id = cut.stream_id and t.day = cut.day)\n',
+    '\n',
     MOVING,
   ),
   mutant(

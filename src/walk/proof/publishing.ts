@@ -8,7 +8,6 @@ import {
   endWalk,
   proveWindow,
   readWithheld,
-  type WalkEnding,
 } from '../../store/walks.ts';
 import type { Unnoted, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
@@ -31,9 +30,8 @@ export async function publish(
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
   const { walkId, stored, pages, unnoted = ALL_NOTED } = walk;
-  const halved = proof.kind === 'halves' || proof.summed === true;
   // Before anything is waited for: a day beside it that is judged meanwhile may be cut at the same number.
-  if (window.kind === 'day') knowledge.dayHolds(window.day, stored, halved);
+  if (window.kind === 'day') knowledge.dayHolds(window.day, stored, isHalved(proof));
   let isOwn = false;
   try {
     await refuseOtherDays(context, walk);
@@ -42,10 +40,9 @@ export async function publish(
     await context.checkKnown({ except: [window.day] });
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
-    const ending: Pick<WalkEnding, 'outcome' | 'reason' | 'end'> = isOwn
-      ? { outcome: 'ended', reason: null, end: { withheld: proof } }
-      : { outcome: 'failed', reason: error.message, end: null };
-    await endWalk(database, window, walkId, { ...ending, ...unnoted });
+    const outcome = isOwn ? 'ended' : 'failed';
+    const [reason, end] = isOwn ? [null, { withheld: proof }] : [error.message, null];
+    await endWalk(database, window, walkId, { outcome, reason, end, ...unnoted });
     throw error;
   }
   const fuller =
@@ -65,23 +62,21 @@ export async function publish(
   if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
-  await learnFrom(context, walk, proof, halved);
+  await learnFrom(context, walk, proof);
   return { kind: 'complete', proof };
 }
 
+/** Whether its halves have shown that a window is whole. */
+const isHalved = ({ kind, summed }: Proof): boolean => kind === 'halves' || summed === true;
+
 /** What a proof teaches of the source. */
-async function learnFrom(
-  context: WindowContext,
-  walk: WalkToPublish,
-  proof: Proof,
-  halved: boolean,
-): Promise<void> {
+async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Proof): Promise<void> {
   const { knowledge, window } = context;
   const span = textOf(window);
   const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
   if (cutOtherwise) return;
   const evidence = `the halves of ${span} ${proof.summed ? 'tell' : 'hold'} what the whole does`;
-  if (halved && walk.stored > provenSize)
+  if (isHalved(proof) && walk.stored > provenSize)
     await knowledge.learn('proven_size', walk.stored, evidence);
   const totals = walk.heard.flatMap(({ total }) => total ?? []);
   // The newest one: those before it may have told less than there is now.

@@ -69,8 +69,7 @@ export class Knowledge {
   constructor(database: Database, streamId: number, facts: readonly LearnedFact[]) {
     this.#database = database;
     this.streamId = streamId;
-    const own = facts.filter((fact) => fact.streamId === streamId);
-    this.#facts = new Map(own.map(({ fact, value }) => [fact, value]));
+    this.#facts = new Map(facts.map(({ fact, value }) => [fact, value]));
   }
 
   /** What a verdict needs. */
