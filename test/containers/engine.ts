@@ -81,7 +81,11 @@ function missing(): string[] {
   return lacks;
 }
 
-const pathAndHome = () => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/root' });
+/** What every program needs, and npm where a proxy has certificates of its own. */
+const pathAndHome = () => {
+  const { PATH = '', HOME = '/root', NODE_EXTRA_CA_CERTS } = process.env;
+  return { PATH, HOME, ...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }) };
+};
 
 /** The engine that DOCKER_HOST names, as it is. */
 const givenEngine = (host: string) => {
@@ -92,10 +96,10 @@ const givenEngine = (host: string) => {
 async function startEngine(folder: string) {
   const tools = join(folder, 'tools');
   run('tools.sh', [tools], process.env, PATIENCE_MS.tools);
-  const { PATH, HOME } = pathAndHome();
+  const needed = pathAndHome();
   const env = {
-    PATH: `${tools}/root/usr/bin:${tools}/root/usr/sbin:${PATH}`,
-    HOME,
+    ...needed,
+    PATH: `${tools}/root/usr/bin:${tools}/root/usr/sbin:${needed.PATH}`,
     DOCKER_HOST: `unix://${folder}/docker.sock`,
     DOCKER_CONFIG: `${tools}/config`,
     DEBOOTSTRAP_DIR: `${tools}/root/usr/share/debootstrap`,
