@@ -47,7 +47,7 @@ type HoursAhead =
   | 'end as date'
   | 'whole date of the end'
   | 'whole date of the beginning'
-  | { readonly roundsTo: number };
+  | { readonly roundsTo: number; readonly shortest?: number };
 
 /** A source of events so many seconds after the first day began. */
 function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength = 100) {
@@ -77,7 +77,11 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
         return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
       })
       .map((at) => `{"id": ${at}}`);
-  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
+  const before: Habits['before'] = (_, { from, to }) => {
+    const shortest = typeof hoursAhead === 'object' ? (hoursAhead.shortest ?? 0) : 0;
+    if (secondsOf(to) - secondsOf(from) < shortest - 1) throw new RequestError(400, 'too short');
+  };
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange, before });
   const stream = newStream();
   const options = { pageLength, recheckDays: 7, settleMs: SETTLED_MS };
   return {
@@ -186,6 +190,10 @@ it.each(['whole date of the end', 'whole date of the beginning'] as const)(
 it.each([
   ['those of UTC', 5],
   ['ends that are rounded', { roundsTo: HOUR }],
+  [
+    'ends that are rounded, where ranges under a minute are refused',
+    { roundsTo: HOUR, shortest: 60 },
+  ],
 ])('%s leave the evening before the first day with its own day', async (_, hoursAhead) => {
   const { times, run } = sourceOf(hoursAhead, steadily(1_800));
   await run();

@@ -24,7 +24,7 @@ import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
+import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
 import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
 import { settleSpan } from './settle.ts';
 
@@ -125,6 +125,7 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     const walks = await askCut(context, window.from, since).catch((error: unknown) =>
       whyUnasked(context, error),
     );
+    if (walks === null) continue;
     if (typeof walks === 'string') return unasked(context, walks);
     const { across, before, after } = walks;
     if (before === null || after === null) return proved(context, walks, { more: 0, less: 0 });
@@ -188,15 +189,18 @@ async function lackingOf(
 
 const isMidnight = ({ from, to }: Span): boolean => from.slice(0, 10) !== to.slice(0, 10);
 
-/** Why a cut that cannot be asked for need not be. @throws the error where it must be. */
-function whyUnasked({ knowledge, window }: WindowContext, error: unknown): string {
+/** Why a cut that cannot be asked for need not be; null: it is asked for otherwise. @throws the error where it must be. */
+function whyUnasked({ knowledge, window }: WindowContext, error: unknown): string | null {
   // Learned just now: there are no cuts in such a source.
   if (knowledge.reach === 'day') return NOTHING_IS_CUT;
   const fault = error instanceof WalkError ? error.fault : null;
   const isTooMuch = fault === 'capped' || fault === 'beyond-known-cap';
   // Within a split, whose parts must add up to a calibrated total.
   if (isTooMuch && !isMidnight(window) && knowledge.learned.calibrated > 0) return TOTAL_TELLS;
-  throw error;
+  const isFew = knowledge.reach === BEYOND_ROUNDED && knowledge.leastBefore < UNLEARNED_REACH;
+  if (!isFew || !isRangeRefused(error)) throw error;
+  knowledge.leastBefore = UNLEARNED_REACH;
+  return null;
 }
 
 async function proved(

@@ -43,6 +43,8 @@ export class Knowledge {
   capMet: { readonly records: number; readonly windowId: number } | null = null;
   /** A range as short as a cut is asked for with was answered. */
   answersShort = false;
+  /** Seconds that are asked for before the first day of all where ends are rounded: as few as are answered. */
+  leastBefore = 1;
   /** Windows that were tried in vain to learn the reach from. */
   reachTried = 0;
   readonly reachLearning = new OneAtATime();

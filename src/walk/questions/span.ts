@@ -98,7 +98,8 @@ export function spansAround(
   const beyond = knowledge.hiddenByDate === 'day' ? DAY_SECONDS - 1 : BEYOND_DATES;
   // Before the first day of all stands what is none of it.
   const isOfDay = isMidnight && second.startsWith(window.day);
-  const near = isMidnight && !isOfDay && reach === BEYOND_ROUNDED ? 1 : seconds;
+  const isFirst = isMidnight && !isOfDay && reach === BEYOND_ROUNDED;
+  const near = isFirst ? knowledge.leastBefore : seconds;
   const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
   const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
