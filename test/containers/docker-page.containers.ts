@@ -116,7 +116,7 @@ test('Every day: what is there, files of days', () => {
   );
   const elsewhere = daywalk('export --out /files');
   expect(elsewhere).toMatchObject({ code: 2 });
-  expect(elsewhere.stderr).toContain('/files may not be read or written');
+  expect(elsewhere.stderr).toContain('/files/SHA256SUMS may not be read or written');
 });
 
 test('Every day: a second worker', async () => {
