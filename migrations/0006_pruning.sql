@@ -88,7 +88,7 @@ begin
 end $$;
 
 -- The walks that go with a day; or those of a day none of whose records are shown, and that no newest proof rests on: the
--- next walk is compared with that.
+-- next walk is compared with that. What was ever found at a midnight says how often its records are seen there.
 create function daywalk.prunable_walks(of_stream integer, on_day date, which text) returns setof daywalk.walks
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select k.*
@@ -97,6 +97,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'
+              and not (w.midnight is not null and k.outcome = 'proven' and k.records > 0)
               and (w.state = 'replaced'
                    or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)
                   and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)

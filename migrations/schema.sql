@@ -2710,6 +2710,7 @@ AS $function$
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'
+              and not (w.midnight is not null and k.outcome = 'proven' and k.records > 0)
               and (w.state = 'replaced'
                    or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)
                   and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)

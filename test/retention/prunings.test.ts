@@ -12,6 +12,7 @@ import { askAgain, listDays, listKnownSpans } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
+  endLooks,
   leaseWindow,
   letHoursPass,
   proveCutOf,
@@ -44,6 +45,7 @@ async function listed(): Promise<OldDay> {
   return day;
 }
 
+const NEXT_DAY = '2026-03-06';
 const mark = (day: OldDay) => markPruned(database, 'day', day);
 const prunings = () => server.query('select what from daywalk.prunings');
 
@@ -197,6 +199,40 @@ describe('superseded walks', () => {
     await appendToLedger(database, { streamId, day: DAY });
     expect(await server.query('select gone from daywalk.days')).toEqual([{ gone: '0' }]);
     expect(await checkLedger(database, ['events'])).toEqual([]);
+  });
+
+  it('are none of a midnight that found records: what both days showed is gone once', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY]);
+    const day = await windowOf(database, streamId, DAY);
+    const next = await windowOf(database, streamId, NEXT_DAY);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    await publishNext(database, streamId, [[1, 2]]);
+    await publishNext(database, streamId, [[2, 3]]);
+    const two = textsOf([2]);
+    const counts = { records: 0, removed: 1 };
+    await proveCutOf(database, cut, { across: two, before: two, after: two }, counts);
+    const nothing = { across: [], before: [], after: [] };
+    for (let time = 0; time < 3; time += 1) {
+      await letHoursPass(database, 2);
+      await proveTexts(database, day, [textsOf([1])]);
+      await proveTexts(database, next, [textsOf([3])]);
+      await proveCutOf(database, cut, nothing);
+    }
+    await endLooks(server);
+    for (const one of [DAY, NEXT_DAY]) await appendToLedger(database, { streamId, day: one });
+    for (const one of await superseded())
+      expect(await markPruned(database, 'superseded', one)).toBe('pruned');
+    await proveCutOf(database, cut, nothing);
+    expect(
+      await server.query(
+        `select to_char(day, 'DD') as day, (record ->> 'id')::int as id from daywalk.events order by 1, 2`,
+      ),
+    ).toEqual([
+      { day: '05', id: 1 },
+      { day: '05', id: 2 },
+      { day: '06', id: 3 },
+    ]);
+    expect(await audit(server)).toEqual([]);
   });
 });
 
