@@ -237,6 +237,22 @@ describe('a cut that is asked again', () => {
     }
   });
 
+  it('hands over what a day shows that is walked only behind it', async () => {
+    const { day, nextDay, ask, cut } = await twoDays();
+    await day([1]);
+    await ask([2], [], [], { records: 1 });
+    await nextDay([2, 3]);
+    expect(
+      await server.query(
+        'select rewalk, due_at <= clock_timestamp() as due from daywalk.windows where window_id = $1',
+        [cut],
+      ),
+    ).toEqual([{ rewalk: true, due: true }]);
+    await ask([2], [], [2]);
+    expect(await shown()).toEqual(['05:1', '06:2', '06:3']);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('keeps both of two where the source lost one as both days came to show the other', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1]);
