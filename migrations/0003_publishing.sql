@@ -610,8 +610,8 @@ end $$;
 -- The records of a stream in a state that is gone or old, of which a version with their identity is shown: by what identifies
 -- them now; it may have been another field, or nothing, when they were marked. One that is gone is an older version only of what
 -- was fetched later; one that is old may be one of what is gone. An identity that stands on two days at once says nothing across
--- days: of a day on which identities begin anew, nothing on another one is a newer version. Of two in one list neither is a version
--- of the other. null: any window.
+-- days: of a day on which identities begin anew, nothing on another one is a newer version. A day that shows nothing any more stood
+-- beside what was fetched before it was last seen. Of two in one list neither is a version of the other. null: any window.
 create function daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
 returns table (walk_id bigint, page_no integer, "position" integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -633,7 +633,7 @@ begin
      cross join lateral unnest(page.positions) as mark (position)
      where page.ids[mark.position] is not null
   ), newer as materialized (
-    select marked.*, found.day as found_on
+    select marked.*, found.day as found_on, found.fetched_at
       from daywalk.shows(of_stream, null, shown_by, array(select m.id_hash from marked m), coalesce((select min(m.after) from marked m), 'infinity'), of_state = 'old') as found
       join marked on marked.id_hash = found.id_hash and found.fetched_at > marked.after
      where (marked.walk_id, marked.id_hash) not in (select d.walk_id, d.id_hash from daywalk.doubled_ids(array(select distinct m.walk_id from marked m where of_state = 'gone')) as d)
@@ -645,8 +645,11 @@ begin
      group by one.day
   ), apart as materialized (
     select pair.day, pair.found_on
-      from (select distinct m.day, m.found_on from moved m) as pair left join standing on standing.day = pair.day
-     where not exists (select from daywalk.shows(of_stream, array[pair.found_on], null, coalesce(standing.ids, '{}'), null, false))
+      from (select m.day, m.found_on, min(m.fetched_at) as fetched_at from moved m group by m.day, m.found_on) as pair
+      left join standing on standing.day = pair.day
+     where case when standing.day is null
+                then pair.fetched_at > (select max(w.shown_at) from daywalk.windows w where w.stream_id = of_stream and w.day = pair.day and w.kind <> 'cut')
+                else not exists (select from daywalk.shows(of_stream, array[pair.found_on], null, standing.ids, null, false)) end
   ), single as materialized (
     select found.id_hash
       from daywalk.shows(of_stream, null, null, array(select m.id_hash from moved m join apart using (day, found_on)), null, false) as found

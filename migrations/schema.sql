@@ -3407,7 +3407,7 @@ begin
      cross join lateral unnest(page.positions) as mark (position)
      where page.ids[mark.position] is not null
   ), newer as materialized (
-    select marked.*, found.day as found_on
+    select marked.*, found.day as found_on, found.fetched_at
       from daywalk.shows(of_stream, null, shown_by, array(select m.id_hash from marked m), coalesce((select min(m.after) from marked m), 'infinity'), of_state = 'old') as found
       join marked on marked.id_hash = found.id_hash and found.fetched_at > marked.after
      where (marked.walk_id, marked.id_hash) not in (select d.walk_id, d.id_hash from daywalk.doubled_ids(array(select distinct m.walk_id from marked m where of_state = 'gone')) as d)
@@ -3419,8 +3419,11 @@ begin
      group by one.day
   ), apart as materialized (
     select pair.day, pair.found_on
-      from (select distinct m.day, m.found_on from moved m) as pair left join standing on standing.day = pair.day
-     where not exists (select from daywalk.shows(of_stream, array[pair.found_on], null, coalesce(standing.ids, '{}'), null, false))
+      from (select m.day, m.found_on, min(m.fetched_at) as fetched_at from moved m group by m.day, m.found_on) as pair
+      left join standing on standing.day = pair.day
+     where case when standing.day is null
+                then pair.fetched_at > (select max(w.shown_at) from daywalk.windows w where w.stream_id = of_stream and w.day = pair.day and w.kind <> 'cut')
+                else not exists (select from daywalk.shows(of_stream, array[pair.found_on], null, standing.ids, null, false)) end
   ), single as materialized (
     select found.id_hash
       from daywalk.shows(of_stream, null, null, array(select m.id_hash from moved m join apart using (day, found_on)), null, false) as found

@@ -9,6 +9,7 @@ import { proveWindow } from '../../src/store/walks.ts';
 import { acceptSource } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import {
   leaseWindow,
   letHoursPass,
@@ -426,6 +427,22 @@ describe('an identity that begins anew each day', () => {
     const next = await windowOf(database, streamId, NEXT_DAY);
     await proveTexts(database, next, [of(NEXT_DAY, [1, 2, 3])]);
     expect(await found()).toEqual(await deleted(2, DAY));
+  });
+
+  it('and stands on another day, too, says nothing of a day that shows nothing any more', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    const day = await windowOf(database, streamId, DAY);
+    await proveTexts(database, day, [of(DAY, [1, 2])]);
+    const next = await windowOf(database, streamId, NEXT_DAY);
+    await proveTexts(database, next, [of(NEXT_DAY, [1, 2, 3])]);
+    await noteLooked(database, await leaseWindow(database, day), 0);
+    for (let walk = 0; walk < 2; walk += 1) {
+      await letTimePass(server.query, '2 hours');
+      await proveTexts(database, day, [[]]);
+    }
+    expect((await found())[0]).toEqual(of(DAY, [1, 2]).map((text) => `${text} gone`));
+    expect(await told()).toMatchObject({ gone: 2, lost: 2 });
+    expect(await audit(server)).toEqual([]);
   });
 });
 
