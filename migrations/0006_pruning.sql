@@ -87,13 +87,14 @@ begin
   return 'pruned';
 end $$;
 
--- The walks that go with a day; or those of a day none of whose records are shown, and that no newest proof rests on: the
--- next walk is compared with that. What was ever found at a midnight says how often its records are seen there.
+-- The walks that go with a day: those whose pages are kept by it. The midnight before it may be a window of the day before by now. Or
+-- those of a day none of whose records are shown, and that no newest proof rests on: the next walk is compared with that. What was ever
+-- found at a midnight says how often its records are seen there.
 create function daywalk.prunable_walks(of_stream integer, on_day date, which text) returns setof daywalk.walks
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select k.*
     from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
-   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
+   where w.stream_id = of_stream and (w.day = on_day or w.midnight = on_day - 1) and k.day = on_day and k.pruning is null
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'

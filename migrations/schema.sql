@@ -2711,7 +2711,7 @@ CREATE OR REPLACE FUNCTION daywalk.prunable_walks(of_stream integer, on_day date
 AS $function$
   select k.*
     from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
-   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
+   where w.stream_id = of_stream and (w.day = on_day or w.midnight = on_day - 1) and k.day = on_day and k.pruning is null
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'

@@ -68,6 +68,14 @@ beforeEach(() => {
   store = new MemoryStore();
 });
 
+const pagesOf = async (day: Day) =>
+  (
+    await server.query<{ pages: number }>(
+      'select count(*)::int as pages from daywalk.pages where day = $1',
+      [day],
+    )
+  )[0]?.pages;
+
 const states = () =>
   server.query(`select distinct state from daywalk.coverage where day = any ($1::date[])`, [
     [...DAYS],
@@ -433,6 +441,31 @@ it('what the midnight before all days brought stays in the file of the first of 
   expect(await checkLedger(database, ['events'])).toEqual([]);
   await restoreAll(parts);
   await expectExact({ server, store }, before);
+  await sealAll(database);
+  expect(await checkLedger(database, ['events'])).toEqual([]);
+  expect(await audit(server)).toEqual([]);
+});
+
+it('a day that was planned before all others moves, and what was asked at its end before stays with the day behind', async () => {
+  await clear(server);
+  const before = '2026-03-04';
+  const streamId = await planDays(database, [DAY]);
+  const cut = await windowOf(database, streamId, before, 'cut');
+  const sides = { across: textsOf([0, 1]), before: textsOf([0]), after: textsOf([1]) };
+  await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2])]);
+  await proveCutOf(database, cut, sides);
+  await planDays(database, [before]);
+  await proveTexts(database, await windowOf(database, streamId, before), [textsOf([0])]);
+  await proveCutOf(database, cut, sides);
+  await sealAll(database);
+  const [old] = await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }]);
+  expect(old).toMatchObject({ day: before, storedPages: await pagesOf(before) });
+  const parts = partsOf(database, store);
+  const report = await moveAll(parts, ['events'], [before, DAY]);
+  expect(report.kept).toEqual([]);
+  expect(report.days.map(({ day }) => day)).toEqual([before, DAY]);
+  expect(await server.query('select walk_id from daywalk.pages')).toEqual([]);
+  await restoreAll(parts);
   await sealAll(database);
   expect(await checkLedger(database, ['events'])).toEqual([]);
   expect(await audit(server)).toEqual([]);
