@@ -932,10 +932,15 @@ begin
     -- The cuts at the ends of a day are asked as soon as it is proven. That behind one that was planned later was before all days, and asked
     -- as far as belonged to those: now it is one of this day, and asked anew. What it shows, also of a day that moved, stays where it is.
     if me.kind = 'day' then
-      update daywalk.windows cut set day = me.day, state = 'pending', proof = null, due_at = null
-       where cut.stream_id = me.stream_id and cut.midnight = me.day and cut.day > me.day
-         and not exists (select from daywalk.tiered_days t where t.stream_id = cut.stream_id and t.day = cut.day)
-         and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null);
+      with former as (
+        select cut.window_id, daywalk.end_open_walk(cut.current_walk, 'its window is one of the day before now')
+          from daywalk.windows cut
+         where cut.stream_id = me.stream_id and cut.midnight = me.day and cut.day > me.day
+           and not exists (select from daywalk.tiered_days t where t.stream_id = cut.stream_id and t.day = cut.day)
+           and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null)
+      )
+      update daywalk.windows cut set day = me.day, state = 'pending', proof = null, due_at = null, current_walk = null
+        from former where cut.window_id = former.window_id;
       update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
        where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
          and cut.state = 'pending' and cut.due_at is null;

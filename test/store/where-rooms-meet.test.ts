@@ -17,9 +17,10 @@ import {
   proveTexts,
   publishNext,
   textsOf,
+  walkPages,
   windowOf,
 } from '../support/publishing.ts';
-import { DAY, freshStore, planDays } from '../support/store.ts';
+import { DAY, expireLeases, freshStore, planDays } from '../support/store.ts';
 
 const NEXT_DAY = '2026-03-06';
 
@@ -160,6 +161,24 @@ describe('the midnight of a day that is away', () => {
       ),
     ).toEqual([]);
     expect(await checkLedger(database, ['events'])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('is gone on with by no walk that was left open while it was one before all days', async () => {
+    const streamId = await planDays(database, [NEXT_DAY]);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    await walkPages(database, await leaseWindow(database, cut), [[2]], { role: 'across' });
+    await expireLeases(server);
+    await planDays(database, [DAY]);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1])]);
+    expect(
+      await server.query(
+        `select w.day::text, k.day::text as of, k.outcome, w.current_walk
+           from daywalk.windows w join daywalk.walks k using (window_id) where w.window_id = $1`,
+        [cut],
+      ),
+    ).toEqual([{ day: DAY, of: NEXT_DAY, outcome: 'failed', current_walk: null }]);
     expect(await audit(server)).toEqual([]);
   });
 
