@@ -1787,22 +1787,23 @@ AS $function$
   with rule as materialized (
     select daywalk.ignored_now(cut) as ignored
   ), found as materialized (
-    select f.hash, f.across, f.before + f.behind as sides
-      from rule cross join lateral daywalk.found_at(cut, rule.ignored) as f where f.across <> f.before + f.behind
+    select f.* from rule cross join lateral daywalk.found_at(cut, rule.ignored) as f where greatest(f.across, f.before, f.behind) > 0
   ), beside as materialized (
-    select w.window_id
+    select w.window_id, w.day = me.midnight as is_before
       from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      where me.window_id = cut and daywalk.is_shown(w.stream_id, w.day)
   ), held as materialized (
-    select beside.window_id, copy.hash, copy.state
+    select copy.hash, count(*) filter (where beside.is_before) as before, count(*) filter (where not beside.is_before) as behind,
+           count(*) filter (where copy.state = 'shown') as current
       from beside cross join rule
      cross join lateral daywalk.held(beside.window_id, array(select found.hash from found), rule.ignored) as copy
      where copy.state <> 'old'
+     group by copy.hash
   )
   select (select count(*) from beside) < 2
-      or not exists (select from found f
-                      where case when f.across < f.sides then (select count(distinct h.window_id) from held h where h.hash = f.hash) < 2
-                                 else (select count(*) from held h where h.hash = f.hash and h.state = 'shown') >= f.across end)
+      or not exists (select from found f left join held h on h.hash = f.hash
+                      where f.before > coalesce(h.before, 0) or f.behind > coalesce(h.behind, 0)
+                         or (f.across > f.before + f.behind and h.current >= f.across))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.is_whole(walk bigint)
@@ -3158,7 +3159,7 @@ begin
      and ((marked and not is_first)
           or exists (select from daywalk.windows cut
                       where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
-                        and (cut.proof ->> 'records')::bigint + (cut.proof ->> 'removed')::bigint > 0
+                        and cut.proof ->> 'before' is not null
                         and not daywalk.is_upheld(cut.window_id))) then
     perform daywalk.ask_cuts_again(me.stream_id, me.day);
   end if;

@@ -253,6 +253,19 @@ describe('a cut that is asked again', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('is asked anew where a day that is walked only behind it lacks what its side shows', async () => {
+    const { day, nextDay, ask, cut } = await twoDays();
+    await day([1]);
+    await ask([2], [], [2]);
+    await nextDay([3]);
+    expect(
+      await server.query(
+        'select rewalk, due_at <= clock_timestamp() as due from daywalk.windows where window_id = $1',
+        [cut],
+      ),
+    ).toEqual([{ rewalk: true, due: true }]);
+  });
+
   it('keeps both of two where the source lost one as both days came to show the other', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1]);

@@ -819,6 +819,23 @@ describe('a side of a cut that shows what its window lacks', () => {
     expect((await readResults(server, stream)).get(first)?.state).not.toBe('complete');
   });
 
+  it('leaves a day that is walked only behind it not complete either', async () => {
+    const early = '{"id": 8888}';
+    const source = new ImaginedSource(
+      { [first]: list, [second]: [early, ...records(2_000, 12)] },
+      {
+        at: (record) => (record === early ? 1 : secondOf(record)),
+        arrange: (shown, _, request) =>
+          secondsOf(request) > 7_200 ? shown.filter((record) => record !== early) : shown,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first };
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+    await runOnce(exporting);
+    const states = [...(await readResults(server, exporting.stream)).values()];
+    expect(states.map(({ state }) => state)).toEqual(['failed', 'failed']);
+  });
+
   it('is none where a record is numbered otherwise there', async () => {
     const lists = { [first]: [...list, LATE], [second]: records(2_000, 12) };
     const source = new ImaginedSource(lists, {
