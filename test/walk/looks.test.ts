@@ -103,6 +103,30 @@ it('a late record at midnight is found behind a page that is cut short', async (
   expect((await run()).get(day)?.published).toHaveLength(8);
 });
 
+it('a look at a midnight that is said to be partial has not seen it', async () => {
+  let isAway = false;
+  const isAcross = ({ from, to }: PageRequest) => from.slice(0, 10) !== to.slice(0, 10);
+  const late = '{"id": 7777}';
+  const source = new ImaginedSource(
+    { [first]: records(100, 4), [second]: records(400, 5) },
+    {
+      at: (record) => (idOf(record) > 1_000 || idOf(record) === 100 ? 86_399.5 : secondOf(record)),
+      arrange: (list) => (isAway ? list.filter((record) => record !== late) : list),
+      wrap: (list, _, request) =>
+        `{"data":[${list.join(',')}]${isAway && isAcross(request) ? ',"partial":true' : ''}}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
+  expect((await exported(exporting)).get(first)?.published).toHaveLength(4);
+  await letTimePass((sql, values) => server.query(sql, values), '90 minutes');
+  source.lists.set(`${first} 00:00:00`, [...records(100, 4), late]);
+  isAway = true;
+  await exported(exporting);
+  isAway = false;
+  await letTimePass((sql, values) => server.query(sql, values), '90 minutes');
+  expect((await exported(exporting)).get(first)?.published).toHaveLength(5);
+});
+
 describe('a large day by its total, where fractions of a second are compared', () => {
   const NOON = 43_200;
 

@@ -163,6 +163,8 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
     shown.push(...answer.hashes);
     // A page that is shorter than asked may be cut short, unless its total says that it is all.
     const isAll = shown.length >= stored.length && answer.total === shown.length;
+    if ((answer.came === 0 || isAll) && answer.more && answer.came < length)
+      return 'its answer says that there is more';
     if (answer.came === 0 || isAll) break;
     start += knowledge.paging === 'number' ? length : answer.came;
   }
