@@ -405,6 +405,18 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
    where t.table_id = id and d.day = on_day and y.table_id = id and y.day = on_day
 $$;
 
+-- A day was pruned, and what it hid of the days beside it came back there. A table that outlives the pages has it under that day still, so
+-- of those days it stays as it is, where it had what they had published before.
+create function daywalk.outlive_day(of_stream integer, on_day date, before uuid[]) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update daywalk.table_days y set publication = d.publication
+    from daywalk.streams s
+    join daywalk.record_tables t on t.stream = s.name and t.outlives
+    join daywalk.table_days pruned on pruned.table_id = t.table_id and pruned.day = on_day and pruned.records > 0
+    join daywalk.days d on d.stream_id = s.stream_id and d.day in (on_day - 1, on_day + 1)
+   where s.stream_id = of_stream and y.table_id = t.table_id and y.day = d.day and y.publication = any (before)
+$$;
+
 -- Drops a day from a record table whose retention is over. It holds no publication then: where the day is not over after all, as settle
 -- was raised or a clock put right, it is taken in again.
 create function daywalk.drop_table_day(id integer, on_day date) returns void

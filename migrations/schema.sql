@@ -2047,7 +2047,7 @@ begin
   perform daywalk.let_work(role);
   execute format('grant insert, update, delete on daywalk.prunings, daywalk.tiered_days to %I', role);
   execute format('grant delete on daywalk.pages, daywalk.page_filters to %I', role);
-  execute format('grant execute on function daywalk.empty_month(date) to %I', role);
+  execute format('grant execute on function daywalk.empty_month(date), daywalk.outlive_day(integer, date, uuid[]) to %I', role);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.let_read(role name)
@@ -2185,6 +2185,7 @@ declare
   gone bigint[];
   made bigint;
   replaced daywalk.marks[];
+  beside uuid[];
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
@@ -2228,8 +2229,10 @@ begin
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
-    -- What a neighbour hid because this day showed it comes back there.
+    -- What a neighbour hid because this day showed it comes back there; but for tables that outlive the pages: they have it still.
+    beside := array(select d.publication from daywalk.days d where d.stream_id = of_stream and d.day in (on_day - 1, on_day + 1));
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
+    perform daywalk.outlive_day(of_stream, on_day, beside);
     -- So does what other days hid because this one showed a newer version of it.
     if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at)), '{}', at); end if;
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
@@ -2464,6 +2467,20 @@ begin
     end if;
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.outlive_day(of_stream integer, on_day date, before uuid[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update daywalk.table_days y set publication = d.publication
+    from daywalk.streams s
+    join daywalk.record_tables t on t.stream = s.name and t.outlives
+    join daywalk.table_days pruned on pruned.table_id = t.table_id and pruned.day = on_day and pruned.records > 0
+    join daywalk.days d on d.stream_id = s.stream_id and d.day in (on_day - 1, on_day + 1)
+   where s.stream_id = of_stream and y.table_id = t.table_id and y.day = d.day and y.publication = any (before)
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.page_digest(p daywalk.pages, body_sha256 bytea)
  RETURNS bytea

@@ -5,7 +5,7 @@ import type { RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { compareTables, listTableWork, replaceDay } from '../../src/tables/table-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { publishNext } from '../support/publishing.ts';
+import { proveCutOf, publishNext, textsOf, windowOf } from '../support/publishing.ts';
 import { DAY, freshStore, planDays } from '../support/store.ts';
 import {
   apply,
@@ -108,7 +108,7 @@ describe('what is pruned', () => {
   const mark = (streamId: number) =>
     server.query<{ marked: string }>(
       `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) as marked
-         from daywalk.shown_days d where d.stream_id = $1`,
+         from daywalk.shown_days d where d.stream_id = $1 and d.day = $2::date`,
       [streamId, DAY],
     );
   const seal = (streamId: number) =>
@@ -146,6 +146,32 @@ describe('what is pruned', () => {
       { id: 1, kind: null },
       { id: 2, kind: null },
     ]);
+  });
+
+  it('stays in one that outlives the pages once, also where the day behind shows it again', async () => {
+    const behind = '2026-03-06';
+    const streamId = await planDays(database, [DAY, behind]);
+    await publishNext(database, streamId, [[1, 2]]);
+    await publishNext(database, streamId, [[2, 3]]);
+    const two = textsOf([2]);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    const both = { across: two, before: two, after: two };
+    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+    await seal(streamId);
+    await apply(
+      database,
+      IDS,
+      tableOf([column('id', 'bigint')], { name: 'longer', retention: null }),
+    );
+    await sync(database);
+    expect((await mark(streamId))[0]?.marked).toBe('pruned');
+    await sync(database);
+    const idsOf = async (table: string) =>
+      (await server.query<{ id: number }>(`select id::int from daywalk.${table} order by 1`)).map(
+        ({ id }) => id,
+      );
+    expect(await idsOf('longer')).toEqual([1, 2, 3]);
+    expect(await idsOf('alerts')).toEqual([2, 3]);
   });
 
   it('stays in one that outlives the pages also where a worker comes to the day late', async () => {
