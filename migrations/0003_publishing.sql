@@ -769,7 +769,7 @@ begin
      and ((marked and not is_first)
           or exists (select from daywalk.windows cut
                       where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
-                        and cut.proof ->> 'before' is not null
+                        and case when is_first then cut.proof ->> 'before' is not null else (cut.proof ->> 'removed')::bigint > 0 end
                         and not daywalk.is_upheld(cut.window_id))) then
     perform daywalk.ask_cuts_again(me.stream_id, me.day);
   end if;
