@@ -465,13 +465,14 @@ begin
   end loop;
 end $$;
 
--- Reads an answer that is looked at and not stored, and compares it with what a walk has stored; 0: with none.
+-- Reads an answer that is looked at and not stored, and compares it with what a walk has stored; 0: with none. Its first records may
+-- stand before those that were asked for (before).
 -- begins_with_last: its first record is the last one stored; strangers: by what identifies them none of its records stands in the
 -- walk, looked at where that is asked for (by_identity).
 -- A procedure that keeps its plans, as the one below: questions are asked more often than pages are stored.
 create procedure daywalk.compare_answer(
   of_stream integer, walk bigint, at_start bigint, list_at text[], total_at text[], relation_at text[], http_status integer,
-  without text[], by_identity boolean, content jsonb,
+  without text[], by_identity boolean, before integer, content jsonb,
   out came integer, out list_type text, out total bigint, out relation text, out total_missing boolean, out fault text,
   out more boolean, out signature text, out wordless boolean, out frame_known boolean, out digest text, out hashes text[],
   out begins_with_last boolean, out strangers boolean)
@@ -493,6 +494,8 @@ begin
   select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known, f.hashes, f.id_hashes
     into came, list_type, total, relation, fault, more, signature, wordless, frame_known, shown, identities
     from daywalk.read_page(of_stream, content, http_status, list_at, total_at, relation_at, coalesce(without, its_ignored, '{}'), id_path_now) as f;
+  came := greatest(0, came - before);
+  shown := shown[before + 1 :];
   total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start);
   digest := hash_array_extended(shown, 0);
   hashes := shown;

@@ -861,7 +861,7 @@ AS $function$
     end as value) as made
 $function$;
 
-CREATE OR REPLACE PROCEDURE daywalk.compare_answer(IN of_stream integer, IN walk bigint, IN at_start bigint, IN list_at text[], IN total_at text[], IN relation_at text[], IN http_status integer, IN without text[], IN by_identity boolean, IN content jsonb, OUT came integer, OUT list_type text, OUT total bigint, OUT relation text, OUT total_missing boolean, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT digest text, OUT hashes text[], OUT begins_with_last boolean, OUT strangers boolean)
+CREATE OR REPLACE PROCEDURE daywalk.compare_answer(IN of_stream integer, IN walk bigint, IN at_start bigint, IN list_at text[], IN total_at text[], IN relation_at text[], IN http_status integer, IN without text[], IN by_identity boolean, IN before integer, IN content jsonb, OUT came integer, OUT list_type text, OUT total bigint, OUT relation text, OUT total_missing boolean, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT digest text, OUT hashes text[], OUT begins_with_last boolean, OUT strangers boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -883,6 +883,8 @@ begin
   select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known, f.hashes, f.id_hashes
     into came, list_type, total, relation, fault, more, signature, wordless, frame_known, shown, identities
     from daywalk.read_page(of_stream, content, http_status, list_at, total_at, relation_at, coalesce(without, its_ignored, '{}'), id_path_now) as f;
+  came := greatest(0, came - before);
+  shown := shown[before + 1 :];
   total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start);
   digest := hash_array_extended(shown, 0);
   hashes := shown;

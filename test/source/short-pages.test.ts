@@ -3,9 +3,18 @@ import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { lengtheningPages } from '../../src/source/short-pages.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from '../walk/exporting.ts';
 import { ImaginedSource } from '../walk/imagined-source.ts';
+
+/** Counts its pages by number. */
+class ByNumber extends ImaginedSource {
+  override answer(request: Parameters<ImaginedSource['answer']>[0], number: number): string {
+    const { start, length } = request;
+    return super.answer({ ...request, start: start - (start % length) }, number);
+  }
+}
 
 let server: TestDatabase;
 freshStore((store) => {
@@ -14,21 +23,33 @@ freshStore((store) => {
 const [first = '', second = '', third = ''] = closedDays(3);
 
 /** Exports three days with pages of 20 from a source that takes pages of such lengths only. */
-async function exportedFrom(isTaken: (length: number) => boolean, totals: 'none' | 'exact') {
+async function exportedFrom(
+  isTaken: (length: number) => boolean,
+  totals: 'none' | 'exact',
+  Source = ImaginedSource,
+) {
   const lists = { [first]: records(1_000, 37), [second]: [], [third]: records(3_000, 1) };
-  const source = new ImaginedSource(lists, {
+  const source = new Source(lists, {
     totals,
     before: (_, { length }) => {
       if (!isTaken(length)) throw new RequestError(400, `no pages of ${length}`);
     },
   });
-  const lengthening = Object.assign(Object.create(source) as ImaginedSource, {
-    fetchPage: lengtheningPages(source.fetchPage),
-  });
-  const exporting = { server, source: lengthening, stream: newStream(), since: first };
-  await runOnce({ ...exporting, pageLength: 20, settleMs: SETTLE_MS });
-  const results = [...(await readResults(server, exporting.stream)).values()];
-  return { results, requests: source.asked.length };
+  const stream = newStream();
+  const run = async () => {
+    const lengthening = Object.assign(Object.create(source) as ImaginedSource, {
+      fetchPage: lengtheningPages(source.fetchPage),
+    });
+    const exporting = { server, source: lengthening, stream, since: first, recheckDays: 3 };
+    await runOnce({ ...exporting, pageLength: 20, settleMs: SETTLE_MS });
+  };
+  await run();
+  const requests = source.asked.length;
+  // The next process begins with looks, for pages that are short.
+  await letTimePass(server.query, '2 hours');
+  await run();
+  const results = [...(await readResults(server, stream)).values()];
+  return { results, requests, again: source.asked.length - requests };
 }
 
 it.each(['none', 'exact'] as const)(
@@ -51,6 +72,22 @@ it.each(['none', 'exact'] as const)('of 10, 20 or 50 records only, totals %s', a
     ['complete', 0],
     ['complete', 1],
   ]);
+});
+
+it.each([
+  ['of five records and more', 'none', (length: number) => length >= 5],
+  ['of five records and more', 'exact', (length: number) => length >= 5],
+  ['of 10, 20 or 50 records', 'none', (length: number) => [10, 20, 50].includes(length)],
+  ['of 10, 20 or 50 records', 'exact', (length: number) => [10, 20, 50].includes(length)],
+] as const)('%s, and counted by number, totals %s', async (_, totals, isTaken) => {
+  const { results, requests, again } = await exportedFrom(isTaken, totals, ByNumber);
+  expect(results.map(({ state, published }) => [state, published.length])).toEqual([
+    ['complete', 37],
+    ['complete', 0],
+    ['complete', 1],
+  ]);
+  expect(requests).toBeLessThan(180);
+  expect(again).toBeLessThan(40);
 });
 
 it('what is refused for something else is refused, and asked for no more often once a shorter page was answered', async () => {

@@ -22,22 +22,24 @@ export interface ComparedWith {
   readonly identities?: boolean;
   /** What is ignored in the records; absent: what the walk ignores. */
   readonly ignored?: readonly string[];
+  /** Records of the answer that stand before those that were asked for; absent: none. */
+  readonly before?: number;
 }
 
 /** Reads a probe's answer and compares it with the walk, without what is ignored in its records; stores nothing. */
 export async function compareProbe(
   database: Database,
-  { streamId, walkId, identities = false, ignored }: ComparedWith,
+  { streamId, walkId, identities = false, ignored, before = 0 }: ComparedWith,
   page: Page,
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
   const row = await readAsJsonb(page.body, ({ body }) =>
     database.one<CompareRow>(
-      `call daywalk.compare_answer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb,
+      `call daywalk.compare_answer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text::jsonb,
                                    null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
       [
         ...[streamId, walkId, page.start, recordsPath, totalPath, relationPath, page.status ?? 200],
-        ...[ignored ?? null, identities, body],
+        ...[ignored ?? null, identities, before, body],
       ],
     ),
   );

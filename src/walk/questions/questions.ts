@@ -49,9 +49,10 @@ export function askShorter(
   request: PageRequest,
   walkId = 0,
   identities = false,
+  asItCame = false,
 ): Promise<PageAnswer<ProbeFacts>> {
   return orShorter(context, request, 2, (length) =>
-    askAndCompare(context, { ...request, length }, walkId, identities),
+    askAndCompare(context, { ...request, length }, walkId, identities, asItCame),
   );
 }
 
@@ -61,20 +62,24 @@ async function askAndCompare(
   request: PageRequest,
   walkId: number,
   identities = false,
+  asItCame = false,
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
   const leftOut = walkId === 0 ? { ignored: knowledge.ignored } : {};
   const compared = { streamId: knowledge.streamId, walkId, identities, ...leftOut };
-  const answer = await askPage(context, request, (page, contract) =>
-    compareProbe(database, compared, page, contract),
-  );
+  const answer = await askPage(context, request, (page, contract) => {
+    // One that was made longer, as its source takes none so short, begins elsewhere by number.
+    const isLonger = !asItCame && knowledge.paging === 'number' && page.length > request.length;
+    const before = isLonger ? page.start % page.length : 0;
+    return compareProbe(database, { ...compared, before }, page, contract);
+  });
   knowledge.shown(request, answer.facts.came);
   return answer;
 }
 
-/** Asks, and gives the records of the answer. */
+/** Asks, and gives the records of the answer, all of them. */
 export async function askRecords(context: AskingContext, request: PageRequest) {
-  const { facts, page } = await askShorter(context, request);
+  const { facts, page } = await askShorter(context, request, 0, false, true);
   return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
