@@ -298,19 +298,15 @@ begin
   end loop;
 end $$;
 
--- What the frame of an answer without records is recognised by: its paths, types and texts. Numbers count by their type
--- (a code, or how many errors, by its value), words that hold a digit and names of days and months are one, because they tell times and
--- requests; list and total count by their presence. Wordless: it holds no text at all.
-create function daywalk.frame_of(
-  body jsonb, records_path text[], total_path text[], relation_path text[], status integer,
-  out signature text, out wordless boolean)
+-- What a frame says, but for list and total, which count by their presence: at each path what counts there, and what stands there.
+-- Numbers count by their type (a code, or how many errors, by its value), words that hold a digit and names of days and months are one,
+-- because they tell times and requests.
+create function daywalk.words_of(body jsonb, records_path text[], total_path text[], relation_path text[])
+returns table (path text[], word text, said text, is_text boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-declare
-  list_type text := coalesce(jsonb_typeof(body #> records_path), 'absent');
-  frame jsonb := case when records_path = '{}' then '[]' when list_type = 'absent' then body else body #- records_path end;
 begin
-  with recursive leaf (path, value) as (
-    select '{}'::text[], frame
+  return query with recursive leaf (path, value) as (
+    select '{}'::text[], case when records_path = '{}' then '[]' when body #> records_path is null then body else body #- records_path end
     union all
     select leaf.path || inside.step, inside.value
       from leaf
@@ -320,22 +316,32 @@ begin
        select '[]', value from jsonb_array_elements(case jsonb_typeof(leaf.value) when 'array' then leaf.value else '[]' end)
      ) as inside (step, value)
      where leaf.path || inside.step is distinct from relation_path
-  ), told (line, is_text) as (
-    select distinct path::text || ' ' || case
-             when path = total_path and kind in ('number', 'string') then 'total'
-             when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
-               '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
-               '#(\s+#)+', '#', 'g')
-             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
-             else kind
-           end,
-           kind = 'string' and path is distinct from total_path
-      from leaf cross join lateral (select jsonb_typeof(value) as kind) as typed
   )
-  select encode(sha256(convert_to(status || ' ' || list_type || ' ' || string_agg(line, E'\n' order by line collate "C"), 'UTF8')), 'hex'),
+  select leaf.path, case
+           when leaf.path = total_path and kind in ('number', 'string') then 'total'
+           when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
+             '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
+             '#(\s+#)+', '#', 'g')
+           when kind = 'boolean' or kind = 'number' and lower(leaf.path[cardinality(leaf.path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
+           else kind
+         end,
+         value #>> '{}',
+         kind = 'string' and leaf.path is distinct from total_path
+    from leaf cross join lateral (select jsonb_typeof(value) as kind) as typed;
+end $$;
+
+-- What the frame of an answer without records is recognised by: its paths, types and texts. Wordless: it holds no text at all.
+create function daywalk.frame_of(
+  body jsonb, records_path text[], total_path text[], relation_path text[], status integer,
+  out signature text, out wordless boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  select encode(sha256(convert_to(status || ' ' || coalesce(jsonb_typeof(body #> records_path), 'absent') || ' '
+                                  || string_agg(line, E'\n' order by line collate "C"), 'UTF8')), 'hex'),
          not bool_or(is_text)
     into signature, wordless
-    from told;
+    from (select distinct w.path::text || ' ' || w.word as line, w.is_text
+            from daywalk.words_of(body, records_path, total_path, relation_path) as w) as told;
 end $$;
 
 -- A hash of a record. Of its text, in which keys stand in one order: the hash that Postgres has for jsonb is the same for two records

@@ -1383,37 +1383,13 @@ CREATE OR REPLACE FUNCTION daywalk.frame_of(body jsonb, records_path text[], tot
  IMMUTABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  list_type text := coalesce(jsonb_typeof(body #> records_path), 'absent');
-  frame jsonb := case when records_path = '{}' then '[]' when list_type = 'absent' then body else body #- records_path end;
 begin
-  with recursive leaf (path, value) as (
-    select '{}'::text[], frame
-    union all
-    select leaf.path || inside.step, inside.value
-      from leaf
-     cross join lateral (
-       select key, value from jsonb_each(case jsonb_typeof(leaf.value) when 'object' then leaf.value else '{}' end)
-       union all
-       select '[]', value from jsonb_array_elements(case jsonb_typeof(leaf.value) when 'array' then leaf.value else '[]' end)
-     ) as inside (step, value)
-     where leaf.path || inside.step is distinct from relation_path
-  ), told (line, is_text) as (
-    select distinct path::text || ' ' || case
-             when path = total_path and kind in ('number', 'string') then 'total'
-             when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
-               '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
-               '#(\s+#)+', '#', 'g')
-             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
-             else kind
-           end,
-           kind = 'string' and path is distinct from total_path
-      from leaf cross join lateral (select jsonb_typeof(value) as kind) as typed
-  )
-  select encode(sha256(convert_to(status || ' ' || list_type || ' ' || string_agg(line, E'\n' order by line collate "C"), 'UTF8')), 'hex'),
+  select encode(sha256(convert_to(status || ' ' || coalesce(jsonb_typeof(body #> records_path), 'absent') || ' '
+                                  || string_agg(line, E'\n' order by line collate "C"), 'UTF8')), 'hex'),
          not bool_or(is_text)
     into signature, wordless
-    from told;
+    from (select distinct w.path::text || ' ' || w.word as line, w.is_text
+            from daywalk.words_of(body, records_path, total_path, relation_path) as w) as told;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.frame_says(body jsonb, records_path text[], status integer, known boolean DEFAULT false, OUT fault text, OUT more boolean)
@@ -3778,6 +3754,38 @@ begin
       or warning ~ '\m(some|one|several|[0-9]+|search)( or (more|several))?( of the)? (ind(ices|exes)|shards|nodes|peers|indexers|partitions|replicas) (is|are) (missing|unavailable|unreachable|offline|down)\M|\mbecause (the )?(search )?peer has status\M|\mpartial_data_available\M'
       or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.words_of(body jsonb, records_path text[], total_path text[], relation_path text[])
+ RETURNS TABLE(path text[], word text, said text, is_text boolean)
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query with recursive leaf (path, value) as (
+    select '{}'::text[], case when records_path = '{}' then '[]' when body #> records_path is null then body else body #- records_path end
+    union all
+    select leaf.path || inside.step, inside.value
+      from leaf
+     cross join lateral (
+       select key, value from jsonb_each(case jsonb_typeof(leaf.value) when 'object' then leaf.value else '{}' end)
+       union all
+       select '[]', value from jsonb_array_elements(case jsonb_typeof(leaf.value) when 'array' then leaf.value else '[]' end)
+     ) as inside (step, value)
+     where leaf.path || inside.step is distinct from relation_path
+  )
+  select leaf.path, case
+           when leaf.path = total_path and kind in ('number', 'string') then 'total'
+           when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
+             '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
+             '#(\s+#)+', '#', 'g')
+           when kind = 'boolean' or kind = 'number' and lower(leaf.path[cardinality(leaf.path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
+           else kind
+         end,
+         value #>> '{}',
+         kind = 'string' and leaf.path is distinct from total_path
+    from leaf cross join lateral (select jsonb_typeof(value) as kind) as typed;
 end $function$;
 
 create view daywalk.coverage as

@@ -130,7 +130,7 @@ export class StreamContract {
   ): Promise<Facts<R>> {
     let facts = await read(page, contract);
     // What pages with records say, too, is no failure: a code that stands in each answer.
-    if (facts.fault !== null && (await this.#recognise(page, facts)))
+    if (facts.fault !== null && (await this.#recognise(page, contract, facts)))
       facts = await read(page, contract);
     const { fault, listType, signature } = facts;
     if (fault !== null) throw this.#faulty(page, fault);
@@ -177,15 +177,20 @@ export class StreamContract {
       example: this.#parts.reader.excerpt(page.body),
       reason: reason as DaywalkError | null,
     };
-    if (!(await this.#recognise(page, facts))) return { ...facts, frame };
+    if (!(await this.#recognise(page, contract, facts))) return { ...facts, frame };
     return { ...(await read(page, contract)), frame: { ...frame, known: true } };
   }
 
   /** Whether an answer without records is known from now on, because those with records have its frame. */
-  async #recognise(page: Page, { signature, frameKnown }: PageFacts): Promise<boolean> {
+  async #recognise(
+    page: Page,
+    contract: Contract,
+    { signature, frameKnown }: PageFacts,
+  ): Promise<boolean> {
     if (signature === null || frameKnown) return false;
     const example = this.#parts.reader.excerpt(page.body);
-    return recogniseFrame(this.#parts.database, this.#parts.streamId, signature, example);
+    const { database, streamId } = this.#parts;
+    return recogniseFrame(database, streamId, signature, example, page, contract);
   }
 
   #refuseOtherList(page: Page, contract: Contract): void {

@@ -131,3 +131,42 @@ it.each([
     expect(errors).toEqual([expect.stringContaining('blocked')]);
   }
 });
+
+/** Another word for each number, in letters alone. */
+const wordOf = (n: number): string =>
+  `q${[...n.toString(2)].map((digit) => (digit === '1' ? 'x' : 'o')).join('')}`;
+
+it.each<[string, (n: number) => string]>([
+  ['the id of a request, in letters alone', (n) => `"request_id":"${wordOf(n)}"`],
+  ['a number that looks like a code', (n) => `"hashCode":${n * 77_777}`],
+])('an answer that is named by a word of its own may be empty: %s', async (_, name) => {
+  let answers = 0;
+  const run = fourDays((list, total) => {
+    answers += 1;
+    return `{${name(answers)},"total":${total},"data":[${list.join(',')}]}`;
+  });
+  for (let day = 0; day < 2; day += 1)
+    expect((await run()).states).toEqual(['complete 12', 'complete 7', 'complete 0', 'complete 9']);
+});
+
+it('words of one node of several, chosen by the address that is asked for, make no empty day fail', async () => {
+  const run = fourDays((list, total, { length }) => {
+    const node = list.length === 0 && length === 2 ? 'beta' : 'alpha';
+    return `{"node":"${node}","total":${total},"data":[${list.join(',')}]}`;
+  });
+  for (let day = 0; day < 2; day += 1)
+    expect((await run()).states).toEqual(['complete 12', 'complete 7', 'complete 0', 'complete 9']);
+});
+
+it('a state that is another one in some answers names none of them', async () => {
+  const run = fourDays((list, total, { from }) => {
+    const day = from.slice(0, 10);
+    const tier = day === four ? 'deep' : day === one ? 'hot' : 'warm';
+    const data = day === four ? '' : list.join(',');
+    return `{"tier":"${tier}","total":${day === four ? 0 : total},"data":[${data}]}`;
+  });
+  for (let day = 0; day < 2; day += 1) {
+    const { states } = await run();
+    expect(states).toEqual(['complete 12', 'complete 7', 'complete 0', 'failed 0']);
+  }
+});

@@ -73,28 +73,49 @@ export async function forgetContract(database: Database, streamId: number): Prom
   );
 }
 
+/** So many answers with records, each of which says something else in one word at a place, tell there which of them it is. */
+const LEAST_NAMED = 3;
+
 /**
- * Whether answers with records have this frame, as those that are stored show, or it is known of another stream of the API: then
- * an empty answer may have it, too, and it is known from now on.
+ * Whether answers with records have the frame of this one, as those that are stored show, or it is known of another stream of the
+ * API: then an empty answer may have it, too, and it is known from now on. What names each answer is left out, as the id of a request.
  */
 export async function recogniseFrame(
   database: Database,
   streamId: number,
   signature: string,
   example: string,
+  { body, status }: Pick<Page, 'body' | 'status'>,
+  { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<boolean> {
-  const rows = await database.persist(
-    `with walks as materialized (${WALKS})
-     insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
-     select $1, $2, $3, clock_timestamp()
-      where exists (select from daywalk.frames k where k.signature = $2 and k.confirmed_at is not null)
-         or exists (
-        select from walks k
-          join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no in (0, k.pages - 1) and p.records > 0
-         where (daywalk.frame_of(p.body, k.records_path, k.total_path, k.relation_path, 200)).signature = $2)
-     on conflict (stream_id, signature) do update set confirmed_at = coalesce(f.confirmed_at, excluded.confirmed_at)
-     returning 1`,
-    [streamId, signature, example],
+  const rows = await readAsJsonb(body, ({ body: content }) =>
+    database.persist(
+      `with walks as materialized (${WALKS}), page as materialized (
+         select row_number() over () as number, p.body, k.records_path, k.total_path, k.relation_path
+           from walks k
+           join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no in (0, k.pages - 1) and p.records > 0
+       ), shown as materialized (
+         select page.number, w.path, w.word, w.said
+           from page cross join lateral daywalk.words_of(page.body, page.records_path, page.total_path, page.relation_path) as w
+       ), name as materialized (
+         select path from shown where said !~ '[[:space:]]'
+          group by path having count(*) = (select count(*) from page) and count(distinct said) = count(*) and count(*) >= ${LEAST_NAMED}
+       ), answer as materialized (
+         select w.path, w.word from daywalk.words_of($5::text::jsonb, $6, $7, $8) as w
+          where $4::integer is null and jsonb_typeof($5::text::jsonb #> $6::text[]) = 'array' and w.path not in (select path from name)
+       )
+       insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
+       select $1, $2, $3, clock_timestamp()
+        where exists (select from daywalk.frames k where k.signature = $2 and k.confirmed_at is not null)
+           or exists (select from answer) and exists (
+          select from page
+           where not exists (select path, word from answer except select s.path, s.word from shown s where s.number = page.number)
+             and not exists (select s.path, s.word from shown s where s.number = page.number and s.path not in (select path from name)
+                             except select path, word from answer))
+       on conflict (stream_id, signature) do update set confirmed_at = coalesce(f.confirmed_at, excluded.confirmed_at)
+       returning 1`,
+      [streamId, signature, example, status ?? null, content, recordsPath, totalPath, relationPath],
+    ),
   );
   return rows.length === 1;
 }
