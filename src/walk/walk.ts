@@ -13,7 +13,7 @@ import { textOf } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
 import { nextStep, pageAfter, type WalkManner } from './rules/steps.ts';
-import { verdict } from './rules/verdict.ts';
+import { isExact, verdict } from './rules/verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -183,7 +183,7 @@ export class Walk {
   async #lastAlone(): Promise<ListEnd | null> {
     const { records, lastTotal } = this.#observed;
     const { knowledge } = this.#context;
-    if (lastTotal === records && knowledge.learned.calibrated > 0) return 'last';
+    if (lastTotal === records && isExact(records, knowledge.learned)) return 'last';
     // Parts are compared with the whole, which was asked.
     const isAsked =
       this.#walk.role === 'whole' || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;

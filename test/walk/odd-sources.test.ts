@@ -16,6 +16,7 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  teach,
   type WindowResult,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
@@ -1103,6 +1104,20 @@ describe('pages that hold so many bytes, and one record at least', () => {
       expect(result.requests).toBeLessThan(120);
     },
   );
+
+  it('do not end where a total stops that is known to be too small, beside a record that has no room', async () => {
+    const list = Array.from({ length: 40 }, (_, n) => record(n + 1, n === 33 ? 9_990 : 50));
+    const told: Habits['wrap'] = (all, total) =>
+      wrap(all).replace('{', `{"total":${Math.min(total ?? 0, 33)},`);
+    const at = (one: string) => 2_000 * JSON.parse(one).id;
+    const source = new ImaginedSource({ [day]: list }, { wrap: told, totals: 'exact', at });
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 50 };
+    await teach(exporting, { calibrated: 100, proven_size: 100, lower_bound: 33 });
+    await runOnce(exporting);
+    expect(await complaints(server, source, exporting.stream)).toEqual([]);
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+  });
 
   const SPREAD = (one: string) => 2_000 * JSON.parse(one).id;
   const SPREAD_MORE = (one: string) => 1_000 * JSON.parse(one).id;
