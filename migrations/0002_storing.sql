@@ -127,7 +127,7 @@ end $$;
 create function daywalk.warns_of_more(warning text) returns boolean
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
-  if warning ~ 'deprecat|\m(no|not|never|without)( be| been)? (partial|incomplete|truncated)\M|\m(fields?|values?|columns?|attributes?|characters?|strings?)\M' then return false; end if;
+  if warning ~ 'deprecat|\mper (request|page|call)\M|\m(no|not|never|without)( be| been)? (partial|incomplete|truncated)\M|\m(fields?|values?|columns?|attributes?|characters?|strings?)\M' then return false; end if;
   return warning ~ '\m(partial|incomplete|truncated)( search| query)? (results?|records|events|hits|rows|data|responses?|answers?)\M'
       or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]* (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
       -- What is asked itself, and no service beside it: the subject begins the sentence, or has an article or a number before it.
@@ -138,7 +138,7 @@ begin
 end $$;
 
 -- What messages beside the list say, one or a list: the first of which type, level or severity is an error or fatal, and whether one
--- is a warning that the list is not whole.
+-- is a warning that the list is not whole, as a message alone may be.
 create function daywalk.messages_say(name text, messages jsonb, out fault text, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
@@ -150,7 +150,7 @@ begin
     level := lower(case jsonb_typeof(message) when 'object' then
       (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
     if level ~ '(?n)^(error|fatal)\M' then fault := coalesce(fault, left(message::text, 300)); end if;
-    if level ~ '(?n)^warn' or name ~ 'warnings?$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
+    if level ~ '(?n)^warn' or name ~ '(warnings?|^message|^msg)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
         when 'object' then (select string_agg(value, '; ') from jsonb_each_text(message)) else message #>> '{}' end)) is true;
     end if;
@@ -231,7 +231,7 @@ begin
     if plain = 'contacted' and jsonb_typeof(place -> name) = 'number' and jsonb_typeof(place -> 'completed') = 'number' then
       more := more or place -> 'completed' < place -> name;
     end if;
-    if plain in ('messages', 'warning', 'warnings', 'errormessages', 'pendingwarnings') then
+    if plain in ('messages', 'warning', 'warnings', 'errormessages', 'pendingwarnings') or plain in ('message', 'msg') and jsonb_typeof(place -> name) = 'string' then
       said := daywalk.messages_say(plain, place -> name);
       more := more or said.more;
       if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;

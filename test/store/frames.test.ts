@@ -408,6 +408,8 @@ describe('beside records', () => {
 
   it.each<[object]>([
     [message('WARN', 'The search was auto-finalized after its time limit')],
+    [{ message: 'Only the first 1,000 results are shown' }],
+    [{ msg: 'Partial results: 2 shards did not answer' }],
     [message('WARN', 'Search results might be incomplete for 2 of 5 peers')],
     [{ warnings: ['2 of 5 nodes did not answer'] }],
     [{ warning: 'results are incomplete' }],
@@ -511,6 +513,8 @@ describe('beside records', () => {
     [{ messages: ['partial results are never shown'] }],
     [{ messages: [{ type: 'errors_of_last_week', text: '3' }] }],
     [{ message: 'All selected events were returned' }],
+    [{ message: 'Results are limited to 1000 per request' }],
+    [{ message: ['the rows are limited to these'] }],
     [{ warnings: [] }],
     [{ warnings: 2, warning: null }],
     [
