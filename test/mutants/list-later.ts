@@ -919,9 +919,30 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a total that counts the page ends a list',
     'src/walk/walk.ts',
-    "if (lastTotal === records && knowledge.learned.calibrated > 0) return 'last';",
+    "if (lastTotal === records && isExact(records, knowledge.learned)) return 'last';",
     "if (lastTotal !== null) return 'last';",
     ['test/walk/unheard.test.ts'],
+  ),
+  mutant(
+    'a total that is known to be too small ends a list',
+    'src/walk/walk.ts',
+    "if (lastTotal === records && isExact(records, knowledge.learned)) return 'last';",
+    "if (lastTotal === records && knowledge.learned.calibrated > 0) return 'last';",
+    ['test/walk/odd-sources.test.ts'],
+  ),
+  mutant(
+    'a page by number that was made longer begins where it was asked for',
+    'src/walk/questions/questions.ts',
+    'const before = isLonger ? page.start % page.length : 0;',
+    'const before = 0;',
+    ['test/source/short-pages.test.ts'],
+  ),
+  mutant(
+    'a day that is not yet is asked once for the words in which it is empty',
+    'src/walk/questions/known-answers.ts',
+    'const SAID = 3;',
+    'const SAID = 1;',
+    ['test/walk/no-answer.test.ts'],
   ),
   mutant(
     'a depth that fails is the fault of an API whose other days are empty',
