@@ -153,6 +153,23 @@ describe('a source that leaves out both edges of a range', () => {
   });
 });
 
+it('a batch of one second is not complete by a total that ends where its list does, though the cut beside it shows as many', async () => {
+  // Ranges leave out the second that they begin with, and all happened at noon, where the day is halved.
+  const list = records(1, 60);
+  const source = sourceOf({ [second]: list }, (held) => {
+    const within = ({ from, to, filters }: Parameters<typeof held>[0]) =>
+      held({ from: around(from, 1, 1).from, to, filters }).slice(0, 50);
+    return {
+      at: () => 43_200,
+      arrange: (_, __, request) => within(request),
+      wrap: (shown, _, request) => body(shown, within(request).length),
+    };
+  });
+  const exporting = exportingOf(source, { since: second, pageLength: 30 });
+  await teach(exporting, { calibrated: 40, reach: 1 });
+  expect((await exported(exporting)).get(second)?.state).toBe('failed');
+});
+
 describe('markers of failure in answers after the first', () => {
   it.each([
     '"_shards":{"total":5,"successful":4,"failed":1}',

@@ -132,7 +132,10 @@ export async function sumTotalsOfHalves(
       span = first > second ? one : other;
       continue;
     }
-    const { across, before, after } = await askCut(context, one.to, whole.walkId);
+    const cut = await askCut(context, one.to, whole.walkId);
+    const { across, before, after } = cut;
+    // A cap would cut what lies across it as it cuts the whole.
+    if (!bothShowLess(cut) && across.stored >= whole.stored) return null;
     return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
   }
   return null;
