@@ -115,7 +115,8 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
   // What a worker before has walked may be of days ago, and of another state of the source.
-  let since = (await readWalks(database, window)).at(-1)?.walkId ?? 0;
+  const earlier = window.walked ? await readWalks(database, window) : [];
+  let since = earlier.at(-1)?.walkId ?? 0;
   if (isMidnight(window)) {
     const isLookedAt = await learnHiddenByDate(context, window.from);
     refuseUnfinished(context, window.from);
