@@ -41,15 +41,17 @@ create table daywalk.contracts (
   records_path  text[] not null,
   total_path    text[],
   relation_path text[],
+  total_first   boolean not null default true,
   total_later   boolean,
   learned_at    timestamptz not null default clock_timestamp()
 );
-comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept, never by an answer.';
+comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept; answers only add a total where those before told none.';
 comment on column daywalk.contracts.stream_id is 'The stream.';
 comment on column daywalk.contracts.hints is 'The settings that it was learned under; under others it is learned anew.';
 comment on column daywalk.contracts.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.contracts.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.contracts.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
+comment on column daywalk.contracts.total_first is 'First pages with records tell the total; false: those that it was learned from did not.';
 comment on column daywalk.contracts.total_later is 'Pages after the first tell the total, too; null: none with records has come yet.';
 comment on column daywalk.contracts.learned_at is 'When it was learned.';
 

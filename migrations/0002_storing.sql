@@ -455,7 +455,7 @@ language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $
 begin
   return exists (
     select from daywalk.contracts c
-     where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
+     where c.stream_id = of_stream and c.total_path = at_path and (c.total_later or start = 0 and c.total_first));
 end $$;
 
 -- The pages of some walks. Where days are joined a planner thinks of every month that is stored, once for each statement; here

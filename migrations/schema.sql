@@ -17,6 +17,7 @@ create table daywalk.contracts (
   records_path text[] not null,
   total_path text[],
   relation_path text[],
+  total_first boolean default true not null,
   total_later boolean,
   learned_at timestamp with time zone default clock_timestamp() not null,
   constraint contracts_pkey PRIMARY KEY (stream_id),
@@ -3503,7 +3504,7 @@ AS $function$
 begin
   return exists (
     select from daywalk.contracts c
-     where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
+     where c.stream_id = of_stream and c.total_path = at_path and (c.total_later or start = 0 and c.total_first));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.text_digest(content text)
@@ -4240,12 +4241,13 @@ comment on column daywalk.alarms.told_failing is 'What was last told: failing, o
 comment on column daywalk.alarms.told_at is 'When.';
 comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
-comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept, never by an answer.';
+comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept; answers only add a total where those before told none.';
 comment on column daywalk.contracts.stream_id is 'The stream.';
 comment on column daywalk.contracts.hints is 'The settings that it was learned under; under others it is learned anew.';
 comment on column daywalk.contracts.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.contracts.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.contracts.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
+comment on column daywalk.contracts.total_first is 'First pages with records tell the total; false: those that it was learned from did not.';
 comment on column daywalk.contracts.total_later is 'Pages after the first tell the total, too; null: none with records has come yet.';
 comment on column daywalk.contracts.learned_at is 'When it was learned.';
 

@@ -7,10 +7,16 @@ import { anyOf, isObject, type JsonObject, type Path, valueAt } from './json.ts'
  * and `iTotalDisplayRecords` of DataTables, after the filters, `recordsTotal` and `iTotalRecords` before them, `numFound` of
  * Solr, `@odata.count` of OData 4, `filter_count` of Directus, after the filters.
  */
-const isTotalName = anyOf(
+const TOTAL_NAMES = [
   'total total_count totalcount total_records totalrecords total_results totalresults total_items',
   'totalitems total_elements totalelements total_hits totalhits total_affected_items recordsfiltered',
   'recordstotal itotaldisplayrecords itotalrecords numfound @odata.count filter_count hydra:totalitems',
+];
+const isTotalName = anyOf(...TOTAL_NAMES);
+/** A number, or the object that may have one, under such a name anywhere. */
+const TOTAL_ANYWHERE = new RegExp(
+  `"(?:${TOTAL_NAMES.join(' ').replaceAll('.', '\\.').replaceAll(' ', '|')})"\\s*:\\s*(?:"?\\d|\\{)`,
+  'i',
 );
 /**
  * Whether such a name may as well mean this page, an estimate or something else: never taken, but worth a question, and
@@ -48,6 +54,11 @@ export function parseTotal(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
     ? number + 0
     : null;
+}
+
+/** Whether a body has to be looked through for a total: in records, too, something may have such a name. */
+export function mayTellTotal(body: Buffer): boolean {
+  return TOTAL_ANYWHERE.test(body.toString('latin1'));
 }
 
 /**

@@ -3,9 +3,11 @@ import { type DaywalkError, EnvelopeError, NoRecordsError, WalkError } from '../
 import type { Contract, Page, Stream } from '../model.ts';
 import type { ContractHints, FoundContract } from '../source/find-contract.ts';
 import type { Source } from '../source/source.ts';
+import { mayTellTotal } from '../source/total.ts';
 import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { Database } from '../store/database.ts';
 import {
+  addTotal,
   learnLaterTotal,
   openContract,
   recogniseFrame,
@@ -84,8 +86,11 @@ export class StreamContract {
    */
   understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
     return this.#finding.run(
-      () =>
-        this.#known === null ? this.#find(page, read) : this.#readAt(this.#known, page, read, null),
+      async () => {
+        if (this.#known === null) return this.#find(page, read);
+        this.#known = await this.#withTotal(this.#known, page);
+        return this.#readAt(this.#known, page, read, null);
+      },
       () => this.#known !== null,
     );
   }
@@ -120,6 +125,22 @@ export class StreamContract {
         hint: 'this is what the API says: it may have more than it shows, and this is not counted as a page',
       },
     );
+  }
+
+  /** Where the first answers told no total, a later one may: `null` stands there as long as nobody has counted. */
+  async #withTotal(known: Contract, page: Page): Promise<Contract> {
+    const { database, reader, streamId, hints } = this.#parts;
+    if (known.totalPath !== null || hints.totalPath !== undefined || page.start > 0) return known;
+    if (!mayTellTotal(page.body)) return known;
+    try {
+      const found = reader.findContract(page.body, { recordsPath: known.recordsPath });
+      if (found.records === 0 || found.totalPath === null) return known;
+      return await addTotal(database, streamId, found);
+    } catch (error) {
+      // It is not what it was, which is told when it is read, or has several that differ.
+      if (error instanceof EnvelopeError) return known;
+      throw error;
+    }
   }
 
   async #readAt<R extends PageFacts>(

@@ -102,6 +102,35 @@ describe('a total that comes to count the page', () => {
   });
 });
 
+it.each(['of every window', 'of some windows'])(
+  'a total that the first answers left out is heard where it is told later: %s',
+  async (which) => {
+    let told = false;
+    // What is odd is in no list, of whole days or of parts.
+    const shown = (record: string) => idOf(record) < 2_000 || idOf(record) % 2 === 0;
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(1_000, 12), [second]: records(2_000, 12), [third]: records(3_000, 12) },
+      {
+        arrange: (list) => list.filter(shown),
+        wrap: (list, _, request) => {
+          const whole = source.within(request);
+          const isTold =
+            told && (which === 'of every window' || whole.some((one) => idOf(one) >= 2_000));
+          return `{"total":${isTold ? whole.length : null},"data":[${list.filter(shown).join(',')}]}`;
+        },
+      },
+    );
+    const stream = newStream();
+    const exporting = { server, source, stream, since: first, pageLength: 30 };
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + 2 * DAY_MS });
+    told = true;
+    await later('2 hours');
+    await runOnce(exporting);
+    const results = [...(await readResults(server, stream)).values()];
+    expect(results.map(({ state }) => state)).toEqual(['complete', 'failed', 'failed']);
+  },
+);
+
 it('a day whose source tells no totals any more, not of its parts either, is not walked again and again', async () => {
   let upgraded = false;
   const source: ImaginedSource = new ImaginedSource(

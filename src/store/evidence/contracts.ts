@@ -51,6 +51,21 @@ export async function rememberContract(
   return held ?? { recordsPath, totalPath, relationPath };
 }
 
+/** Adds where totals are to the contract of a stream whose answers told none: they count where they are told, and may be left out as before. */
+export async function addTotal(
+  database: Database,
+  streamId: number,
+  contract: Contract,
+): Promise<Contract> {
+  const { totalPath, relationPath } = contract;
+  await database.persist(
+    `update daywalk.contracts set total_path = $2, relation_path = $3, total_first = false, total_later = false
+      where stream_id = $1 and total_path is null`,
+    [streamId, totalPath, relationPath],
+  );
+  return contract;
+}
+
 /** Keeps whether pages after the first tell the total: what the first of them that has records shows. */
 export async function learnLaterTotal(
   database: Database,
