@@ -1604,9 +1604,10 @@ begin
   with found as materialized (
     select f.* from daywalk.found_at(cut, under) as f
   ), held as materialized (
-    select held.*, held.state = 'shown' as current, case when w.window_id = cut then 'cut' when w.day = me.midnight then 'before' else 'behind' end as side
+    select held.*, k.finished_at, held.state = 'shown' as current, case when w.window_id = cut then 'cut' when w.day = me.midnight then 'before' else 'behind' end as side
       from daywalk.windows w
      cross join lateral daywalk.held(w.window_id, array(select found.hash from found), under) as held
+      join daywalk.walks k on k.walk_id = held.walk_id
      where (w.window_id = cut or (w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)))
        and held.state <> 'hidden'
   ), numbered as (
@@ -1614,7 +1615,8 @@ begin
            case held.side when 'before' then found.before else found.behind end as found_here,
            case held.side when 'before' then found.most_before else found.most_behind end as most_here,
            row_number() over (partition by held.hash, held.side, held.current order by held.walk_id desc, held.page_no desc, held.position desc) as number,
-           min(held.walk_id) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as lacked_by_cut
+           min(held.walk_id) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as lacked_by_cut,
+           min(held.finished_at) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as shown_by_cut
       from held
       -- What a side shows lies across, too.
       join (select f.*, greatest(f.most_across, f.most_before, f.most_behind) as most from found f) as found on found.hash = held.hash
@@ -1630,8 +1632,8 @@ begin
                                    order by p.current and p.side = 'behind' and p.number <= p.twice, array_position(array['shown', 'old'], p.state), not p.near,
                                             array_position(array['before', 'behind', 'cut'], p.side), p.walk_id, p.page_no, p.position) as rank
       from placed p
-     -- What a cut lacks, and a day came to show later, may be asked across no more.
-     where p.near or p.walk_id > p.lacked_by_cut
+     -- What a cut lacks, and a day came to show later, for the first time or again, may be asked across no more.
+     where p.near or p.walk_id > p.lacked_by_cut or (p.current and p.since > p.shown_by_cut)
   ), surplus as materialized (
     select r.* from ranked r where r.near and r.rank > r.most
   ), freed as (

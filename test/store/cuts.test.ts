@@ -8,6 +8,7 @@ import { BrokenChainError, proveCut } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import {
   endedWalk,
   leaseWindow,
@@ -193,6 +194,22 @@ describe('a cut that is asked again', () => {
       expect(await shown()).toEqual(['05:1', '06:3', '06:4']);
       expect(await audit(server)).toEqual([]);
     }
+  });
+
+  it('hands over what a day shows again that lacked it for a while', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1]);
+    await nextDay([3, 4]);
+    await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+    await nextDay([4]);
+    await ask([3], [], [], { records: 1 });
+    await nextDay([3, 4]);
+    for (let time = 0; time < 2; time += 1) {
+      await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+      await ask([], [], []);
+    }
+    expect(await shown()).toEqual(['05:1', '06:3', '06:4']);
+    expect(await audit(server)).toEqual([]);
   });
 
   it('hands over what a day has shown before, and its side lacked', async () => {
