@@ -111,6 +111,8 @@ export function nextWait(
 ): number | null {
   const left = policy.timeMs - so.ms;
   if (left <= 0 || so.namedMs > policy.retryAfterLimitMs) return null;
+  // Cut down to nothing, as no page may wait for it: it is no leave to ask again at once.
+  if (so.retryAfterMs === 0) return null;
   if (so.pauseMs !== null) return so.pauseMs;
   const range = Math.min(policy.capMs, policy.baseMs * 2 ** Math.min(so.failures - 1, 40));
   const drawn = Math.floor(so.random * range);
@@ -122,7 +124,7 @@ export function nextWait(
 /**
  * Reads a `Retry-After` (RFC 9110 10.2.3): delay-seconds or an HTTP-date.
  * @param nowMs what the date is compared with; best the server's own `Date`, so that clocks need not agree.
- * @returns milliseconds, more than 0 and up to `limitMs`; undefined for 0, a past date, a negative number or anything
+ * @returns milliseconds, more than 0, and `limitMs` at most; undefined for 0, a past date, a negative number or anything
  *   else: they say no more than the status does.
  */
 export function parseRetryAfter(

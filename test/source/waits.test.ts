@@ -63,6 +63,15 @@ describe('Retry-After', () => {
     expect(error).toMatchObject({ cause: { retryAfterMs: 400_000 } });
     expect(clock.waits).toEqual([420_000, 420_000]);
   });
+
+  test('is no reason to ask again at once where no page may wait for it', async () => {
+    const many = Array.from({ length: 20 }, () => busy('30'));
+    const server = await scriptedServer([...many, emptyPage]);
+    const { fails, clock } = open(server.url, { retryAfterLimitMs: 0 });
+    expect(await fails()).toBeInstanceOf(UnavailableError);
+    expect(clock.waits).toEqual([]);
+    expect(server.heads).toHaveLength(1);
+  });
 });
 
 describe('patience is a time', () => {
