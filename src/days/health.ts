@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts';
 import { type Gone, readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
 import { counted, linesOf } from '../text.ts';
-import { readStreamDays, type StreamDays } from './covered-days.ts';
+import { type DayInState, readStreamDays, type StreamDays } from './covered-days.ts';
 import { describeFuture, gapSpansOf, problemOf } from './gaps.ts';
 import { describeLost } from './gone.ts';
 import { readFirstDay } from './rows.ts';
@@ -98,9 +98,8 @@ function judge(
   now: number,
   timeZone: string,
 ) {
-  const proven = days.filter(({ state }) => state === 'complete' || state === 'empty');
   const wanted = days.filter(({ day, state }) => state !== 'out' && day <= lastClosed);
-  const lastComplete = proven.at(-1)?.day ?? null;
+  const lastComplete = days.findLast(isProven)?.day ?? null;
   const due = wanted.filter(({ day }) => day <= expected);
   return {
     stream,
@@ -111,7 +110,7 @@ function judge(
     /** Milliseconds since that day ended; null: there is none. */
     lagMs: lastComplete === null ? null : Math.max(0, now - closesAt(lastComplete, timeZone, 0)),
     /** Closed days that are complete. */
-    complete: proven.length,
+    complete: wanted.filter(isProven).length,
     /** Days that are closed and wanted. */
     closed: wanted.length,
     /** Days that failed. */
@@ -127,6 +126,8 @@ function gapsOf({ stream, days }: StreamDays, expected: Day) {
     return wrong ? [{ stream, day, state, dueAt, lastError }] : [];
   });
 }
+
+const isProven = ({ state }: DayInState): boolean => state === 'complete' || state === 'empty';
 
 /** It is not complete, and nothing is wrong with it yet. */
 const isOnItsWay = (state: DayState): state is 'missing' | 'begun' | 'walked' | 'running' =>

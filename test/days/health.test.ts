@@ -141,6 +141,11 @@ it('all is well, and up to which day', () => {
   });
 });
 
+it('a day that was proven, and is not closed any more as it settles for longer, counts as neither', () => {
+  const [judged] = assess('12:00:00', stream('events', 'ccmcc')).streams;
+  expect(judged).toMatchObject({ lastComplete: '2026-03-11', complete: 3, closed: 4 });
+});
+
 it('a stream that wants no day yet is fresh; one that was never planned is new', () => {
   expect(assess('12:00:00', stream('events', 'xxxxo')).level).toBe('good');
   expect(assess('12:00:00', { ...stream('events', 'mmmmo'), streamId: null }).level).toBe('new');
