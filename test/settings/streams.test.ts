@@ -57,6 +57,8 @@ streams:
     ['events: { filters: { fromDate: 2024-01-01 } }', 'daywalk sets it for every page'],
     ['events: { filters: { agent: [a, b] } }', 'is a list, not one value'],
     ['events: { filters: { hideread: true } }', 'is not a number'],
+    ['events: { filters: { hideread: no } }', 'is not a number'],
+    ['events: { filters: { hideread: Off } }', 'is not a number'],
     ['events: { filters: { agent: "\\uD800" } }', 'half a character'],
     ['events: { filters: 3 }', 'expected a mapping of filters'],
     ['events: 3', 'expected a mapping of resource'],
