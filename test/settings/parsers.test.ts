@@ -132,7 +132,7 @@ describe('time zones', () => {
 });
 
 describe('schedules', () => {
-  test.each(['15 * * * *', '*/5 0-6,20 1,15 jan-jun MON-FRI', '0  0\t29 2 7'])('%s', (text) =>
+  test.each(['15 * * * *', '*/5 0-6,20 * jan-jun MON-FRI', '0  0\t1,29 2 0-7'])('%s', (text) =>
     expect(parseCron(text)).toBe(text.split(/\s+/).join(' ')),
   );
   test.each([

@@ -34,6 +34,7 @@ describe('refused', () => {
     ['proxy: { https: "x:1" }', 'set the environment variable HTTPS_PROXY'],
     ['config: x', 'set the environment variable DAYWALK_CONFIG'],
     ['total_path:', 'write none if there is no total'],
+    ['schedule: 0 3 13 * 5', 'names days of the month and weekdays'],
     ['['.repeat(100_000), 'nested too deep'],
     ['{a: '.repeat(25_000), 'nested too deep'],
     ['- '.repeat(50_000), 'nested too deep'],

@@ -73,8 +73,14 @@ export function parseCron(text: string): string | Wrong {
     const { minute, hour, dayOfMonth, month, dayOfWeek } = readCron(schedule);
     const values: unknown[] = [minute, hour, dayOfMonth, month, dayOfWeek].flat();
     // The last day of a month, or the second Monday, is no number.
-    if (values.every(Number.isInteger)) return schedule;
-    return new Wrong(`is taken with numbers, ranges, lists and steps only: ${FIELDS}`);
+    if (!values.every(Number.isInteger))
+      return new Wrong(`is taken with numbers, ranges, lists and steps only: ${FIELDS}`);
+    // cron ticks on either, and node-cron on what is both.
+    if (new Set(dayOfMonth).size < 31 && new Set(dayOfWeek).size < 7)
+      return new Wrong(
+        'names days of the month and weekdays; name one of them, with * for the other',
+      );
+    return schedule;
   } catch (error) {
     const reason = (error as Error).message.replace(
       /^.* is an? invalid expression/,
