@@ -43,7 +43,7 @@ test.each([
   ['{agnet: a}', /agnet.*did you mean agent/],
   ['{search: a}', /search.*none of time, agent/],
   ['{agent: }', /agent: .*not keys with dots/],
-  ['{agent: $}', /agent: is the whole record/],
+  ['{agent: $}', /agent: "\$" is the whole record/],
   ['{agent: a..b}', /agent: .*a\.\.b/],
   ['agent', /"agent".*none of/],
 ])('%s is refused', (text, why) => {

@@ -59,6 +59,7 @@ streams:
     ['events: { filters: { hideread: true } }', 'is not a number'],
     ['events: { filters: { hideread: no } }', 'is not a number'],
     ['events: { filters: { hideread: Off } }', 'is not a number'],
+    ['events: { id_path: $ }', 'is the whole record'],
     ['events: { filters: { agent: "\\uD800" } }', 'half a character'],
     ['events: { filters: 3 }', 'expected a mapping of filters'],
     ['events: 3', 'expected a mapping of resource'],

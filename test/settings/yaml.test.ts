@@ -34,6 +34,8 @@ describe('refused', () => {
     ['proxy: { https: "x:1" }', 'set the environment variable HTTPS_PROXY'],
     ['config: x', 'set the environment variable DAYWALK_CONFIG'],
     ['total_path:', 'write none if there is no total'],
+    ['id_path: $', '(id_path): "$" is the whole record, which is no field'],
+    ['time_path: $', '(time_path): "$" is the whole record, which is no field'],
     ['schedule: 0 3 13 * 5', 'names days of the month and weekdays'],
     ['['.repeat(100_000), 'nested too deep'],
     ['{a: '.repeat(25_000), 'nested too deep'],

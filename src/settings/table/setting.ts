@@ -31,6 +31,8 @@ export type Kind =
         | 'apiKey'
         | 'jsonPath'
         /** A path, or `none`, which is null: there is no total that can be trusted. */
+        /** A path within a record. */
+        | 'fieldPath'
         | 'totalPath';
     }
   /** It may hold a password or a token, so its value is a secret. */
@@ -144,6 +146,7 @@ const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
   timezone: 'zone',
   jsonPath: 'keys',
   totalPath: 'keys',
+  fieldPath: 'keys',
 };
 
 const placeholderOf = (kind: Kind): string =>

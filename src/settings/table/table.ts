@@ -111,12 +111,12 @@ export const SETTINGS = {
     description: 'Where the total is in a page; `none` if there is none that can be trusted.',
     unset: 'found on the first page',
   }),
-  idPath: streams('id_path', { kind: 'jsonPath' }, null, {
+  idPath: streams('id_path', { kind: 'fieldPath' }, null, {
     description:
       'Where in a record that stands which identifies it, so that a changed record is shown once, its newest version first; never learned, because a wrong one hides records.',
     unset: 'a record is its content; `init` suggests a field',
   }),
-  timePath: streams('time_path', { kind: 'jsonPath' }, null, {
+  timePath: streams('time_path', { kind: 'fieldPath' }, null, {
     description:
       'Where in a record the time of the event stands: it becomes the column `at` of the views. ISO 8601 and numbers since 1970 are understood; a stream may say another `time_format`.',
     unset: 'the views have no time; `init` suggests a field',

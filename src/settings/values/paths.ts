@@ -38,6 +38,11 @@ export function formatJsonPath(path: readonly string[] | null): string {
   return text === 'none' || text === '$' || text.startsWith('$.') ? `$.${text}` : text;
 }
 
+/** As `parseJsonPath`, of a field of a record. */
+export function parseFieldPath(text: string): readonly string[] | Wrong {
+  return text === '$' ? new Wrong('is the whole record, which is no field') : parseJsonPath(text);
+}
+
 /** Paths of keys, best first. */
 export type FieldMap = Readonly<Record<string, readonly (readonly string[])[]>>;
 
@@ -58,9 +63,8 @@ export function parseFields(text: string): FieldMap | Wrong {
       );
     found[name] = [];
     for (const word of words.trim().split(/\s+/)) {
-      const path = parseJsonPath(word);
+      const path = parseFieldPath(word);
       if (path instanceof Wrong) return new Wrong(`${name}: ${path.about(word)}`);
-      if (path.length === 0) return new Wrong(`${name}: is the whole record, which is no field`);
       found[name].push(path);
     }
   }

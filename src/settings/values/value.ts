@@ -10,6 +10,7 @@ import { formatListen, parseListen } from './listen.ts';
 import {
   formatFields,
   formatJsonPath,
+  parseFieldPath,
   parseFields,
   parseJsonPath,
   parseTotalPath,
@@ -57,6 +58,7 @@ const SPELLINGS = {
   url: { read: parseApiUrl },
   jsonPath: { read: parseJsonPath, write: formatJsonPath },
   totalPath: { read: parseTotalPath, write: formatJsonPath },
+  fieldPath: { read: parseFieldPath, write: formatJsonPath },
   timeFormat: { read: parseTimeFormat, write: ({ text }: TimeFormat) => text },
   retention: {
     read: parseRetention,
