@@ -21,6 +21,7 @@ export type Kind =
         | 'text'
         | 'url'
         | 'names'
+        | 'hosts'
         | 'fields'
         /** How a time is written: `YYYY-MM-DD HH:MI:SS`. */
         | 'timeFormat'
@@ -30,9 +31,9 @@ export type Kind =
         | 'listen'
         | 'apiKey'
         | 'jsonPath'
-        /** A path, or `none`, which is null: there is no total that can be trusted. */
         /** A path within a record. */
         | 'fieldPath'
+        /** A path, or `none`, which is null: there is no total that can be trusted. */
         | 'totalPath';
     }
   /** It may hold a password or a token, so its value is a secret. */
@@ -145,8 +146,8 @@ const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
   boolean: 'yes|no',
   timezone: 'zone',
   jsonPath: 'keys',
-  totalPath: 'keys',
   fieldPath: 'keys',
+  totalPath: 'keys',
 };
 
 const placeholderOf = (kind: Kind): string =>

@@ -67,7 +67,7 @@ export const ROOMS = {
     description:
       'Where the worker serves its status page, health and metrics, as `address:port`; `off`: nowhere; in a container `0.0.0.0:8642`.',
   }),
-  statusHosts: statusPage('status.hosts', { kind: 'names' }, null, {
+  statusHosts: statusPage('status.hosts', { kind: 'hosts' }, null, {
     description:
       "Host names under which the status page may be asked for, with commas between them; addresses, `localhost` and the machine's own name need no mention.",
     unset: 'no other names',

@@ -54,11 +54,12 @@ const SPELLINGS = {
     read: (word) => (printable(word) === word ? word : new Wrong('holds a control character')),
   },
   names: { read: parseNames, write: (names: readonly string[]) => names.join(', ') },
+  hosts: { read: parseHosts, write: (names: readonly string[]) => names.join(', ') },
   fields: { read: parseFields, write: formatFields },
   url: { read: parseApiUrl },
   jsonPath: { read: parseJsonPath, write: formatJsonPath },
-  totalPath: { read: parseTotalPath, write: formatJsonPath },
   fieldPath: { read: parseFieldPath, write: formatJsonPath },
+  totalPath: { read: parseTotalPath, write: formatJsonPath },
   timeFormat: { read: parseTimeFormat, write: ({ text }: TimeFormat) => text },
   retention: {
     read: parseRetention,
@@ -122,6 +123,17 @@ export function parseNames(text: string): readonly string[] | Wrong {
   const given = names.filter((name) => name !== '');
   return given.length > 0 ? given : new Wrong('names nothing');
 }
+
+/** Names of hosts, as a browser sends them. */
+function parseHosts(text: string): readonly string[] | Wrong {
+  const names = parseNames(text);
+  const wrong = names instanceof Wrong ? undefined : names.find((name) => !HOST_NAME.test(name));
+  if (wrong === undefined) return names;
+  return new Wrong(
+    `has ${shown(wrong)}, which is no host name such as export.example.com, without scheme and port`,
+  );
+}
+const HOST_NAME = /^[\w-]+(\.[\w-]+)*$/;
 
 /** `yes` and `no`, and other words for them. */
 function parseBoolean(word: string): boolean | Wrong {
