@@ -48,6 +48,8 @@ export async function exchange(
   const { address, memory, redactor } = api;
   const { clock, gzip, pageTimeoutMs: ms, bodyLimitBytes: limitBytes } = api.options;
   let answering = false;
+  /** An answer that is no page, without its body. */
+  let refusal: HttpAnswer | null = null;
   let bytes = 0;
   const late = (): TransientError => {
     const within = `within ${ms / 1000} s`;
@@ -72,8 +74,8 @@ export async function exchange(
       answering = true;
       const { statusCode: status, headers: answered, body } = response;
       if (status !== 200) {
-        const wire = await beginning(body, ERROR_BODY_BYTES);
-        return { status, headers: answered, wire, giveBack: () => {} };
+        refusal = { status, headers: answered, wire: Buffer.alloc(0), giveBack: () => {} };
+        return { ...refusal, wire: await beginning(body, ERROR_BODY_BYTES) };
       }
       const known = Number(answered['content-length']);
       if (known > limitBytes) {
@@ -88,6 +90,8 @@ export async function exchange(
     });
   } catch (error) {
     signal.throwIfAborted();
+    // Time was over before its body was: what it says of the page its status says.
+    if (refusal !== null) return refusal;
     const secrets = redactor.secrets();
     throw namedFailure(error, { asked: place, host: address.host, answering, secrets });
   }

@@ -3,7 +3,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { EnvelopeError, InterruptedError, UnavailableError } from '../../src/errors.ts';
+import {
+  EnvelopeError,
+  InterruptedError,
+  RefusedError,
+  RequestError,
+  UnavailableError,
+} from '../../src/errors.ts';
 import { namedFailure } from '../../src/source/exchange-failure.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import {
@@ -184,21 +190,34 @@ describe('the total deadline', () => {
     expect(retries[0]).toMatch(/^no (complete )?answer within 120 s/);
   });
 
+  /** A body that comes byte by byte and has no end, until the deadline passes. */
+  const dripping =
+    (status: string, expire: () => void): Step =>
+    ({ socket }) => {
+      let drops = 0;
+      socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 100000\r\n\r\n{`);
+      const drip = (): void => {
+        if (socket.destroyed) return;
+        if (++drops === 20) expire();
+        socket.write(' ', () => setImmediate(drip));
+      };
+      drip();
+    };
+
   test('ends a body that drips (H10)', async () => {
-    let drops = 0;
-    const server = await scriptedServer([
-      ({ socket }) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{');
-        const drip = (): void => {
-          if (socket.destroyed) return;
-          if (++drops === 20) clock.expire();
-          socket.write(' ', () => setImmediate(drip));
-        };
-        drip();
-      },
-    ]);
+    const server = await scriptedServer([dripping('200 OK', () => clock.expire())]);
     const { fails, clock } = open(server.url, { retryTimeMs: 0 });
     expect((await fails()).message).toMatch(/no complete answer within 120 s \(\d+ bytes came\)/);
+  });
+
+  test.each([
+    ['401 Unauthorized', RefusedError],
+    ['400 Bad Request', RequestError],
+  ])('leaves a %s what it is, whose body never ends', async (status, Refusal) => {
+    const server = await scriptedServer([dripping(status, () => clock.expire())]);
+    const { fails, clock } = open(server.url);
+    expect(await fails()).toBeInstanceOf(Refusal);
+    expect(server.heads).toHaveLength(1);
   });
 
   test('leaves no listener on a signal that lives longer', async () => {
