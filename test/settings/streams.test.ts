@@ -61,6 +61,7 @@ streams:
     ['events: { filters: { hideread: Off } }', 'is not a number'],
     ['events: { id_path: $ }', 'is the whole record'],
     ['events: { filters: { agent: "\\uD800" } }', 'half a character'],
+    ['events: { filters: { agent: "a\\0" } }', 'a character that Postgres cannot hold'],
     ['events: { filters: 3 }', 'expected a mapping of filters'],
     ['events: 3', 'expected a mapping of resource'],
     ['Bad Name: { resource: events }', '(streams."Bad Name"): a name has small letters'],

@@ -36,7 +36,10 @@ describe('refused', () => {
     ['total_path:', 'write none if there is no total'],
     ['id_path: $', '(id_path): "$" is the whole record, which is no field'],
     ['time_path: $', '(time_path): "$" is the whole record, which is no field'],
-    ['status: { hosts: "http://x" }', '(status.hosts): "http://x" has "http://x", which is no host'],
+    [
+      'status: { hosts: "http://x" }',
+      '(status.hosts): "http://x" has "http://x", which is no host',
+    ],
     ['status: { hosts: "a.example, b:8642" }', 'has "b:8642", which is no host'],
     ['status: { hosts: "*.example" }', 'has "*.example", which is no host'],
     ['schedule: 0 3 13 * 5', 'names days of the month and weekdays'],

@@ -95,6 +95,7 @@ function parseFilter(name: FilterName, text: string): string | Wrong {
   // What the API makes of `true` or `no` is not known, and nobody meant the word.
   if (name === 'hideread' && /^(true|false|yes|no|on|off)$/i.test(text))
     return new Wrong('is not a number; the API knows 0 as "off"');
+  if (text.includes('\0')) return new Wrong('holds a character that Postgres cannot hold');
   // Half of a surrogate pair cannot be written into a URL.
   return /\p{Surrogate}/u.test(text) ? new Wrong('holds half a character') : text;
 }
