@@ -62,6 +62,7 @@ streams:
     ['events: { id_path: $ }', 'is the whole record'],
     ['events: { filters: { agent: "\\uD800" } }', 'half a character'],
     ['events: { filters: { agent: "a\\0" } }', 'a character that Postgres cannot hold'],
+    ['events: { time_format: "YYYY-MM-DD HH:MI" }', 'goes with time_path, which is not set'],
     ['events: { filters: 3 }', 'expected a mapping of filters'],
     ['events: 3', 'expected a mapping of resource'],
     ['Bad Name: { resource: events }', '(streams."Bad Name"): a name has small letters'],

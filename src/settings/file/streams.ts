@@ -59,6 +59,9 @@ function definedStream({ key, place, parts = [] }: Part, reading: Reading): Stre
       place,
       `has no resource; write resource: ${RESOURCES.join(' or resource: ')}`,
     );
+  const format = found.get('time_format');
+  if (format !== undefined && !found.has('time_path') && !reading.raws.has('timePath'))
+    reading.problems.add(format.place, 'goes with time_path, which is not set');
   return {
     name: key,
     resource: own ?? 'events',
