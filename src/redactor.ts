@@ -14,7 +14,7 @@ export interface Redactor {
 
 /** Stands for a secret; it tells neither its length nor its kind. */
 const MARK = '***';
-/** A shorter key stands in bodies by chance. */
+/** A shorter key stands in bodies by chance, and so does a shorter part of one in any text. */
 const SHORTEST_IN_BODY = 8;
 /** How much of a body is looked at for an excerpt. */
 const LOOKED_AT = 8192;
@@ -79,7 +79,15 @@ export function excerpt(
     const longest = Math.max(0, ...secrets.map((secret) => secret.length * LONGEST_SPELLING));
     clean = clean.slice(0, Math.max(0, clean.length - longest));
   }
-  return cut(clean, max);
+  return cut(withoutBegun(clean, secrets), max);
+}
+
+/** Text of which the sender may have been cut off within a secret, without what came of that. */
+function withoutBegun(text: string, secrets: readonly string[]): string {
+  for (const secret of secrets)
+    for (let length = secret.length - 1; length >= SHORTEST_IN_BODY; length--)
+      if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + MARK;
+  return text;
 }
 
 /** Whether a body holds one of the keys: as it is, with some of its characters escaped or all, in base64 or hexadecimal. */

@@ -88,6 +88,16 @@ describe('an excerpt', () => {
     expect(excerpt(Buffer.from(padded), [KEY])).not.toContain('Qx7');
   });
 
+  test('does not show most of a key within which it was broken off', () => {
+    const bad = (from: number, to: number) => excerpt(`bad ${KEY.slice(from, to)}\n`, [KEY]);
+    expect([bad(0, -1), bad(0, 8), bad(0, 7), bad(1, 9)]).toEqual([
+      'bad ***',
+      'bad ***',
+      'bad Qx7vK93',
+      'bad x7vK93/m',
+    ]);
+  });
+
   test('never holds the key or a control character, and keeps its limit', () => {
     const key = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((c) => String.fromCharCode(c)),

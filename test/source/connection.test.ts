@@ -167,6 +167,16 @@ describe('a connection that is lost', () => {
   });
 });
 
+test('a refusal that breaks off within the key it says back does not show the rest', async () => {
+  const said = `{"error":"bad key ${CANARY.slice(0, -1)}`;
+  const server = await scriptedServer([
+    rawThenEnd(`HTTP/1.1 400 Bad Request\r\nContent-Length: 1000\r\n\r\n${said}`),
+  ]);
+  const error = await open(server.url).fails();
+  expect(error.message).toContain('bad key ***');
+  expect(everythingOf(error)).not.toContain(CANARY.slice(0, 8));
+});
+
 describe('the total deadline', () => {
   const silent: Step = () => {};
   const stalled = raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{');
