@@ -12,8 +12,14 @@ import {
   parseSize,
   writeDuration,
 } from '../../src/settings/values/quantity.ts';
+import { Secret } from '../../src/settings/values/secret.ts';
 import { dayOf, parseCron, parseTimezone } from '../../src/settings/values/time.ts';
-import { parseApiUrl, parseDatabaseUrl, parseProxyUrl } from '../../src/settings/values/url.ts';
+import {
+  parseApiUrl,
+  parseDatabaseUrl,
+  parseProxyUrl,
+  skipsCertificateCheck,
+} from '../../src/settings/values/url.ts';
 
 const why = (found: unknown) => (found instanceof Wrong ? found.why : `taken: ${String(found)}`);
 
@@ -226,6 +232,17 @@ describe('URLs', () => {
   ])('database that %s: %s', (_, text, more) => {
     const found = parseDatabaseUrl(text);
     expect(found instanceof Wrong ? found.why : found.reveal()).toBe(text + more);
+  });
+  test.each([
+    ['sslmode=no-verify', true],
+    ['sslmode=verify-full', false],
+    ['sslmode=verify-full&sslmode=no-verify', true],
+    ['sslmode=no-verify&sslmode=verify-full', false],
+    ['uselibpqcompat=true&sslmode=require', true],
+    ['uselibpqcompat=true&sslmode=verify-full&sslmode=require', true],
+  ])('%s switches the check of the certificate off: %j', (parameters, off) => {
+    const url = parseDatabaseUrl(`postgres://db/x?${parameters}`);
+    expect(url instanceof Secret && skipsCertificateCheck(url)).toBe(off);
   });
   test.each([
     ['postgres:///x', 'postgres://localhost/x'],

@@ -74,8 +74,7 @@ const STRICT_TODAY = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
 function verifying(text: string): string {
   const hosts = hostsOf(text);
   const { searchParams } = new URL(hosts[0].url);
-  // Of parameters that are repeated `pg` takes the last.
-  const last = (name: string) => searchParams.getAll(name).at(-1);
+  const last = (name: string) => lastOf(searchParams, name);
   const stays = hosts.every(({ url }) => {
     const host = last('host') || decoded(new URL(url).hostname);
     return host.startsWith('/') || isLoopbackHost(host);
@@ -85,10 +84,14 @@ function verifying(text: string): string {
   return last('uselibpqcompat') === undefined ? text.replace(STRICT_TODAY, '$1verify-full') : text;
 }
 
+/** Of parameters that are repeated `pg` takes the last. */
+const lastOf = (parameters: URLSearchParams, name: string): string | undefined =>
+  parameters.getAll(name).at(-1);
+
 /** Whether the URL asks for TLS without a full check of the certificate: then whoever stands between can read everything. */
 export function skipsCertificateCheck(secret: Secret): boolean {
   const { searchParams } = new URL(hostsOf(secret.reveal())[0].url);
-  const mode = searchParams.get('sslmode');
+  const mode = lastOf(searchParams, 'sslmode');
   return (
     mode === 'no-verify' ||
     (searchParams.has('uselibpqcompat') && ['prefer', 'require', 'verify-ca'].includes(mode ?? ''))
