@@ -92,8 +92,15 @@ export class Walk {
   #endSuffices(): boolean {
     const { records, lastTotal } = this.#observed;
     const { learned } = this.#context.knowledge;
+    // What was taken up may have been stored days ago.
+    const isTakenUp = this.#walk.pages > 0;
     // Judged at every page: all that was heard is not gone through again where no total can suffice.
-    if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
+    if (
+      isTakenUp ||
+      records === 0 ||
+      learned.calibrated === 0 ||
+      (lastTotal ?? records) !== records
+    )
       return false;
     const { audited = false } = this.#manner;
     const claims = this.#heard;

@@ -10,6 +10,7 @@ import {
   newStream,
   readResults,
   runOnce,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
@@ -103,19 +104,28 @@ describe('a walk', () => {
   });
 });
 
-it('a walk that came to its end days ago is not believed as it is', async () => {
-  const source = new ImaginedSource({ [day]: records(1, 8) });
-  const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
-  const gate: Gate = async (statement, act) => {
-    if (statement?.includes('prove_window')) throw new Killed();
-    return act();
-  };
-  await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
-  await expireLeases(server);
-  source.lists.set(`${day} 00:00:00`, records(1, 9));
-  await runOnce(exporting);
-  expect(await complaints(server, source, exporting.stream)).toEqual([]);
-});
+it.each([
+  { totals: 'none', pageLength: 4 },
+  { totals: 'exact', pageLength: 4 },
+  // On one page, nothing is noted before it is proven.
+  { totals: 'exact', pageLength: 20 },
+] as const)(
+  'a walk that came to its end days ago is not believed as it is: $totals, $pageLength',
+  async ({ totals, pageLength }) => {
+    const source = new ImaginedSource({ [day]: records(1, 8) }, { totals });
+    const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength };
+    if (totals === 'exact') await teach(exporting, { calibrated: 100, proven_size: 100 });
+    const gate: Gate = async (statement, act) => {
+      if (statement?.includes('prove_window')) throw new Killed();
+      return act();
+    };
+    await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
+    await expireLeases(server);
+    source.lists.set(`${day} 00:00:00`, records(1, 9));
+    await runOnce(exporting);
+    expect(await complaints(server, source, exporting.stream)).toEqual([]);
+  },
+);
 
 it('nothing that lay across a midnight days ago is not believed as it is', async () => {
   const at = (record: string) => (idOf(record) === 9 ? 86_399.7 : 40_000 + idOf(record));
