@@ -70,6 +70,9 @@ const inRange = (from: string, to: string): string =>
   `(${from}::date is null or w.day between ${from}::date and ${to}::date
     or w.midnight in (${from}::date - 1, ${to}::date))`;
 
+/** No lease reaches further: one that does is of a time in which the clock of the database was ahead. */
+const LONGEST_LEASE = '25 hours';
+
 /**
  * The two differ in the order of days only; SQL stays static, so each is written out. The cuts of a day come after its
  * windows, which learn what a cut needs to know of the source.
@@ -82,7 +85,7 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
       from daywalk.windows w
      where w.due_at <= clock_timestamp()
        and w.stream_id = any ($4::integer[])
-       and (w.lease_expires is null or w.lease_expires < clock_timestamp())
+       and (w.lease_expires is null or w.lease_expires not between clock_timestamp() and clock_timestamp() + interval '${LONGEST_LEASE}')
        and ${inRange('$5', '$6')}
        and not exists (select from mine)${condition}
      order by w.purpose desc, w.day ${order}, w.kind = 'cut', w.from_time ${order}

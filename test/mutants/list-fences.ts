@@ -220,14 +220,14 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a lease that is held may be taken',
     LEASES,
-    /and \(w\.lease_expires is null or w\.lease_expires < clock_timestamp\(\)\)\n( +and \$\{inRange)/,
+    /and \(w\.lease_expires is null or w\.lease_expires not between .*\)\n( +and \$\{inRange)/,
     '$1',
     LEASE_TESTS,
   ),
   mutant(
     'a lease never ends',
     LEASES,
-    /and \(w\.lease_expires is null or w\.lease_expires < clock_timestamp\(\)\)\n( +and \$\{inRange)/,
+    /and \(w\.lease_expires is null or w\.lease_expires not between .*\)\n( +and \$\{inRange)/,
     'and w.lease_expires is null\n$1',
     LEASE_TESTS,
   ),

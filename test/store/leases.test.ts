@@ -154,6 +154,21 @@ describe('giving back', () => {
   });
 });
 
+it('a lease that reaches further than any does, as the clock of the database was ahead, keeps nobody waiting', async () => {
+  const streamId = await planDays(database);
+  const held = await leaseDay(database, streamId);
+  const endIn = (time: string) =>
+    server.query(
+      `update daywalk.windows set lease_expires = clock_timestamp() + $1::interval where window_id = $2`,
+      [time, held.windowId],
+    );
+  await endIn('24 hours');
+  expect(await acquire({ streamIds: [streamId] })).toBeNull();
+  await endIn('3 days');
+  expect(await leaseDay(database, streamId)).toMatchObject({ windowId: held.windowId });
+  expect(await renewLease(database, held, TTL_MS)).toBe(false);
+});
+
 describe('a worker that lost its lease (I2)', () => {
   it.each<[string, (held: LeasedWindow, walkId: number) => Promise<unknown>]>([
     [
