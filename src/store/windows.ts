@@ -124,7 +124,7 @@ export async function askAgain(
        select d.day from unnest($2::date[]) as d (day) where not ${isPruned('$1', 'd.day')}
      )
      update daywalk.windows w
-        set due_at = least(w.due_at, clock_timestamp()), attempts = 0, rewalk = $3, purpose = case when $3 then 'backfill' else w.purpose end
+        set due_at = least(w.due_at, clock_timestamp()), attempts = 0, rewalk = w.rewalk or $3, purpose = case when $3 then 'backfill' else w.purpose end
       where w.stream_id = $1
         and (w.day in (select day from kept)
              or w.midnight in (select day - 1 from kept))

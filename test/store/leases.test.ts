@@ -7,6 +7,7 @@ import {
   failWindow,
   type LeasedWindow,
   type LeaseScope,
+  noteDifferent,
   noteLooked,
   postponeLook,
   releaseLease,
@@ -112,6 +113,15 @@ describe('giving back', () => {
     await askAgain(database, streamId, [looked.day], true);
     await noteLooked(database, looked, 0);
     expect(await leaseDay(database, streamId)).toMatchObject({ state: 'complete', rewalk: true });
+  });
+
+  it('what a look found otherwise, and could not be had then, is to be walked again also when a person asks for what failed', async () => {
+    const streamId = await completeDay();
+    const looked = await dueAgain(streamId);
+    await noteDifferent(database, looked);
+    await failWindow(database, looked, 'the API answered 500', 1000, false);
+    await askAgain(database, streamId, [looked.day], false);
+    expect(await leaseDay(database, streamId)).toMatchObject({ state: 'failed', rewalk: true });
   });
 
   it.each([
