@@ -942,7 +942,8 @@ begin
            and not exists (select from daywalk.tiered_days t where t.stream_id = cut.stream_id and t.day = cut.day)
            and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null)
       )
-      update daywalk.windows cut set day = me.day, state = 'pending', proof = null, due_at = null, current_walk = null
+      update daywalk.windows cut set day = me.day, state = 'pending', proof = null, due_at = null, current_walk = null,
+                                     lease_id = null, lease_owner = null, lease_expires = null
         from former where cut.window_id = former.window_id;
       update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
        where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)

@@ -1,5 +1,6 @@
 /** Where two rooms meet: an identity that is set later, midnights of days that are away, the midnight before all days, clocks that jump. */
 import { describe, expect, it } from 'vitest';
+import { LeaseLostError } from '../../src/errors.ts';
 import { listArchivedDays } from '../../src/files/rows.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
@@ -7,9 +8,11 @@ import type { Database } from '../../src/store/database.ts';
 import { noteLooked } from '../../src/store/leases.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
 import { listWronglyShared } from '../../src/store/stored.ts';
+import { proveCut } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
+  endedWalk,
   endLooks,
   leaseWindow,
   letHoursPass,
@@ -179,6 +182,35 @@ describe('the midnight of a day that is away', () => {
         [cut],
       ),
     ).toEqual([{ day: DAY, of: NEXT_DAY, outcome: 'failed', current_walk: null }]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('is not proven by who asked it while it was one before all days', async () => {
+    const streamId = await planDays(database, [NEXT_DAY]);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    const held = await leaseWindow(database, cut);
+    // A record of 23:59:59.7, which neither window shows.
+    const across = await endedWalk(database, held, [textsOf([2, 3])], { role: 'across' });
+    const before = await endedWalk(database, held, [[]], { role: 'before' });
+    const after = await endedWalk(database, held, [textsOf([3])], { role: 'after' });
+    await planDays(database, [DAY]);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1])]);
+    const proof = {
+      kind: 'cut',
+      rule: 'C8',
+      records: 1,
+      removed: 0,
+      why: '',
+      across,
+      before,
+      after,
+    } as const;
+    await expect(proveCut(database, held, proof)).rejects.toThrow(LeaseLostError);
+    expect(await shown()).toEqual(['05 {"id": 1}', '06 {"id": 3}']);
+    const found = { across: textsOf([2, 3]), before: [], after: textsOf([3]) };
+    await proveCutOf(database, cut, found, { records: 1, removed: 0 });
+    expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 2}', '06 {"id": 3}']);
     expect(await audit(server)).toEqual([]);
   });
 
