@@ -71,7 +71,7 @@ export async function registerStreams(
           set rewalk = true, due_at = daywalk.closed_at(w.day, r.time_zone, r.settle),
               state = case when w.split_by is null then 'pending' else 'split' end
          from registered r join daywalk.streams before on before.stream_id = r.stream_id
-        where before.time_zone <> r.time_zone and w.stream_id = r.stream_id and w.state = 'complete' and w.kind <> 'cut'
+        where before.time_zone <> r.time_zone and w.stream_id = r.stream_id and w.state = 'complete'
           and w.proven_at < daywalk.closed_at(w.day, r.time_zone, interval '0') and not ${isPruned('w.stream_id', 'w.day')}
      ), otherwise_identified as (
        update daywalk.days d set unshared = true
