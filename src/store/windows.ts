@@ -165,7 +165,7 @@ export async function planLooks(
      update daywalk.windows w
         set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
             -- What was proven in the future was not over.
-            rewalk = w.rewalk or w.proven_at > clock_timestamp(),
+            rewalk = w.rewalk or coalesce(w.proven_at > clock_timestamp(), false),
             state = case when w.state <> 'complete' or w.proven_at <= clock_timestamp() then w.state
                          when w.split_by is null then 'pending' else 'split' end
        from daywalk.streams s

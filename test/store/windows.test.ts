@@ -5,7 +5,13 @@ import { daysBetween, dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { databaseNow, listDays, listKnownSpans, planWindows } from '../../src/store/windows.ts';
+import {
+  databaseNow,
+  listDays,
+  listKnownSpans,
+  planLooks,
+  planWindows,
+} from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
@@ -67,6 +73,19 @@ describe('planning', () => {
     );
     expect(await planWindows(database, streamId, 'backfill', days.map(dayWindow))).toBe(1);
     expect(await server.query('select kind, day from daywalk.windows order by 1, 2')).toEqual(all);
+  });
+
+  it('makes due what was never proven, and was planned while the clock of the database was days ahead', async () => {
+    const streamId = await planDays(database, [DAY]);
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() + interval '3 days' where kind = 'day'`,
+    );
+    await planLooks(database, [streamId], 3);
+    expect(
+      await server.query(
+        `select state, rewalk from daywalk.windows where due_at <= clock_timestamp()`,
+      ),
+    ).toEqual([{ state: 'pending', rewalk: false }]);
   });
 
   it('does not bring a window back that was split', async () => {
