@@ -66,13 +66,16 @@ export async function registerStreams(
      where s.fingerprint = excluded.fingerprint
      returning stream_id, name, resource, since, id_path, time_zone, settle
      ), not_over_then as (
-       -- By the zone of now their day was not over when they were proven.
+       -- By the zone of now their day was not over when they were proven; or, by the calendar of now, it is not closed yet, or is already.
        update daywalk.windows w
-          set rewalk = true, due_at = daywalk.closed_at(w.day, r.time_zone, r.settle),
-              state = case when w.split_by is null then 'pending' else 'split' end
+          set rewalk = w.rewalk or w.state = 'complete', due_at = greatest(daywalk.closed_at(w.day, r.time_zone, r.settle), clock_timestamp()),
+              state = case when w.state <> 'complete' then w.state when w.split_by is null then 'pending' else 'split' end
          from registered r join daywalk.streams before on before.stream_id = r.stream_id
-        where before.time_zone <> r.time_zone and w.stream_id = r.stream_id and w.state = 'complete'
-          and w.proven_at < daywalk.closed_at(w.day, r.time_zone, interval '0') and not ${isPruned('w.stream_id', 'w.day')}
+        where (before.time_zone, before.settle) <> (r.time_zone, r.settle) and w.stream_id = r.stream_id
+          and case when w.state = 'complete'
+                   then before.time_zone <> r.time_zone and w.proven_at < daywalk.closed_at(w.day, r.time_zone, interval '0') and not ${isPruned('w.stream_id', 'w.day')}
+                   else w.due_at is not null
+                    and clock_timestamp() < greatest(daywalk.closed_at(w.day, before.time_zone, before.settle), daywalk.closed_at(w.day, r.time_zone, r.settle)) end
      ), otherwise_identified as (
        update daywalk.days d set unshared = true
          from registered r join daywalk.streams before on before.stream_id = r.stream_id join daywalk.streams s on s.resource = r.resource

@@ -1,5 +1,6 @@
 /** Sources, keys, settings and clocks that change between two runs: what is complete stays true, and what is lost is told. */
 import { describe, expect, it } from 'vitest';
+import { UnavailableError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import { forgetContract } from '../../src/store/evidence/contracts.ts';
 import { readStreams } from '../../src/store/streams.ts';
@@ -295,6 +296,29 @@ it.each([
     );
     source.lists.set(`${third} 00:00:00`, records(3_000, count));
     expect((await exported(exporting)).get(third)?.published.length).toBe(count);
+  },
+);
+
+it.each([
+  ['time zone', { timeZone: 'Etc/GMT+12' }],
+  ['settle delay', { settleMs: SETTLE_MS + 2 * DAY_MS }],
+] as const)(
+  'a day that was planned before it was closed, by the %s of now, waits until it is, and no longer',
+  async (_, change) => {
+    let isAway = true;
+    const source = new ImaginedSource(
+      { [second]: records(2_000, 12), [third]: records(3_000, 12) },
+      {
+        before: () => {
+          if (isAway) throw new UnavailableError('api', 'no answer');
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 30 };
+    await expect(runOnce(exporting)).rejects.toThrow('no answer');
+    isAway = false;
+    expect((await exported({ ...exporting, ...change })).get(third)?.state).toBe('pending');
+    expect((await exported(exporting)).get(third)?.state).toBe('complete');
   },
 );
 

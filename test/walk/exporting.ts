@@ -54,6 +54,8 @@ export interface Exporting {
   readonly walkAttempts?: number;
   /** A day closes so long after it has ended; absent: so that no test sees one close. */
   readonly settleMs?: number;
+  /** Of the source's calendar; absent: UTC. */
+  readonly timeZone?: string;
   /** For how many days complete windows are looked at again; absent: never. */
   readonly recheckDays?: number;
   readonly leaseTtlMs?: number;
@@ -144,6 +146,7 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       streams: [stream],
       since: exporting.since,
       settleMs: exporting.settleMs ?? SETTLE_MS,
+      timeZone: exporting.timeZone ?? OPTIONS.timeZone,
       concurrency: exporting.concurrency ?? 1,
       pageLength: exporting.pageLength ?? 2,
       windowRecords: exporting.windowRecords ?? OPTIONS.windowRecords,
