@@ -15,7 +15,7 @@ import {
   teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
-import { Killed, killedAt } from './perils.ts';
+import { type Gate, Killed, killedAt } from './perils.ts';
 
 let server: TestDatabase;
 const days = closedDays(6);
@@ -324,23 +324,42 @@ describe('a cap that came when larger days were proven', () => {
   });
 });
 
-it('a cap that came when larger days were proven is met where two days at it are walked at once', async () => {
-  const [third = ''] = days.slice(-3);
-  const source = new ImaginedSource(
-    {
-      [third]: records(1000, 130),
-      [first]: records(2000, 240),
-      [second]: records(3000, 250),
-    },
-    { arrange: (list) => (list.length > 200 ? list.slice(0, 57) : list) },
-  );
-  const exporting = exportingOf(source, { since: third, pageLength: 40, concurrency: 2 });
-  await runOnce({ ...exporting, settleMs: SETTLE_MS + 2 * 86_400_000 });
-  await runOnce(exporting);
-  await dueNow();
-  const results = await exported(exporting);
-  expect([first, second].map((day) => results.get(day)?.published.length)).toEqual([240, 250]);
-});
+it.each([
+  ['by one process', [2]],
+  ['by two', [1, 1]],
+])(
+  'a cap that came when larger days were proven is met where two days at it are walked at once %s',
+  async (_, processes) => {
+    const [third = ''] = days.slice(-3);
+    const source = new ImaginedSource(
+      {
+        [third]: records(1000, 130),
+        [first]: records(2000, 240),
+        [second]: records(3000, 250),
+      },
+      { arrange: (list) => (list.length > 200 ? list.slice(0, 57) : list) },
+    );
+    const exporting = exportingOf(source, { since: third, pageLength: 40 });
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + 2 * 86_400_000 });
+    let atOnce = 0;
+    let bothAre = (): void => {};
+    const both = new Promise<void>((resolve) => {
+      bothAre = resolve;
+    });
+    const gate: Gate = async (statement, act) => {
+      if (statement?.includes('prove_window')) {
+        atOnce += 1;
+        if (atOnce === 2) bothAre();
+        await both;
+      }
+      return act();
+    };
+    await Promise.all(processes.map((concurrency) => runOnce({ ...exporting, concurrency, gate })));
+    await dueNow();
+    const results = await exported(exporting);
+    expect([first, second].map((day) => results.get(day)?.published.length)).toEqual([240, 250]);
+  },
+);
 
 it('a stream with as many events each day has one of them halved', async () => {
   const lists = Object.fromEntries(days.map((day, n) => [day, records(1000 * n, 57)]));

@@ -105,6 +105,30 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
   );
 }
 
+/** The days beside one that were believed by the very number of records that it holds, maybe by another process meanwhile. */
+export function listAsManyBeside(
+  database: Database,
+  streamId: number,
+  day: Day,
+  records: number,
+): Promise<Day[]> {
+  return database.value(
+    `select coalesce(jsonb_agg(day), '[]') from daywalk.windows
+      where stream_id = $1 and kind = 'day' and day in ($2::date - 1, $2::date + 1) and split_by is null and state = 'complete'
+        and ${BELIEVED} and not proof ? 'summed' and (proof ->> 'records')::bigint = $3`,
+    [streamId, day, records],
+  );
+}
+
+/** Has a window walked again that was proven just now. */
+export async function walkAnew(database: Database, windowId: number): Promise<void> {
+  await database.persist(
+    `update daywalk.windows set rewalk = true, state = 'pending', due_at = clock_timestamp()
+      where window_id = $1 and state = 'complete' and lease_id is null`,
+    [windowId],
+  );
+}
+
 /** Has the cuts at midnights asked anew that were proven in that time: they were asked for less than it takes. */
 export async function askMidnightsAgain(database: Database, streamId: number): Promise<void> {
   await database.persist(
