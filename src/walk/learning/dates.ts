@@ -7,6 +7,7 @@ import type { Span } from '../../model.ts';
 import { lastClosedDay } from '../../plan/days.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
+import { databaseNow } from '../../store/windows.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { type Knowledge, UNLEARNED_REACH } from '../questions/knowledge.ts';
@@ -109,12 +110,13 @@ async function refuseNothingAcross(context: WindowContext, midnight: string): Pr
   );
 }
 
-/** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows. */
-export function refuseUnfinished(context: WindowContext, midnight: string): void {
-  const { clock, timeZone, knowledge } = context;
+/** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows, by the clock of the database. */
+export async function refuseUnfinished(context: WindowContext, midnight: string): Promise<void> {
+  const { database, timeZone, knowledge } = context;
   if (!knowledge.isHiddenByDate('after')) return;
   const { after } = spansAround(midnight, context, 0);
-  const closed = lastClosedDay(clock.now(), timeZone, (secondsOf(after) - 1) * 1_000);
+  const now = await databaseNow(database);
+  const closed = lastClosedDay(now, timeZone, (secondsOf(after) - 1) * 1_000);
   if (closed >= midnight.slice(0, 10)) return;
   throw unsettled(
     `only a range across midnight shows what is before ${after.to}, which is not yet`,

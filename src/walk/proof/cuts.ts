@@ -119,7 +119,7 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   let since = earlier.at(-1)?.walkId ?? 0;
   if (isMidnight(window)) {
     const isLookedAt = await learnHiddenByDate(context, window.from);
-    refuseUnfinished(context, window.from);
+    await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
     if (across?.stored === 0)
       return proved(context, { across, before: null, after: null }, { more: 0, less: 0 });
