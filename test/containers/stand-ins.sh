@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/node" "$work/postgres"
 
 echo "debian" >&2
-timeout 400 debootstrap --variant=minbase --include=ca-certificates,libstdc++6,gosu,postgresql-client,locales \
+timeout 1200 debootstrap --variant=minbase --include=ca-certificates,libstdc++6,gosu,postgresql-client,locales \
   trixie "$work/root" http://deb.debian.org/debian > "$work/log" || { tail "$work/log" >&2; exit 1; }
 tar -C "$work/root" --exclude=./var/cache/apt/archives --exclude=./usr/share/doc -c . | docker import - standin-debian > /dev/null
 
