@@ -350,6 +350,15 @@ begin
   perform daywalk.share_day(s.resource, on_day) from daywalk.streams s where s.stream_id = of_stream;
 end $$;
 
+-- The windows of a day, of all streams of a resource, with the midnight at its end: that before all days of a stream is kept by the day
+-- behind it, and shows what other streams show of the day before. Part of the query that calls it.
+create function daywalk.windows_of_day(of_resource text, on_day date) returns setof daywalk.windows
+language sql stable begin atomic
+  select w.* from daywalk.streams s
+    join daywalk.windows w on w.stream_id = s.stream_id and w.day in (on_day, on_day + 1) and coalesce(w.midnight, w.day) = on_day
+   where s.resource = of_resource;
+end;
+
 -- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
 -- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters;
 -- whether filters only take away is never assumed: a source may show more with one. What a stream hides of a day at a midnight it shows
@@ -363,27 +372,25 @@ declare
 begin
   select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
     from (select distinct s.stream_id, s.filters
-            from daywalk.streams s
-            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
-            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-           where s.resource = of_resource) as shows;
+            from daywalk.windows_of_day(of_resource, on_day) as w
+            join daywalk.streams s on s.stream_id = w.stream_id
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null) as shows;
   if coalesce(cardinality(shown_by), 0) < 2 then return; end if;
   by_path := (select s.id_path from daywalk.streams s where s.stream_id = shown_by[1]);
   under := array(select distinct pointer
-                   from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by)
-                  cross join lateral unnest(k.ignored) as pointer
-                  where w.day = on_day and k.shown <> 'no');
+                   from daywalk.windows_of_day(of_resource, on_day) as w join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no'
+                  cross join lateral unnest(k.ignored) as pointer);
   return query
   with shown as not materialized (
     select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.seen and mark.state = 'gone', false) as gone,
            h.id_hash is not null as identified, coalesce(h.id_hash, h.hash) as key
-      from daywalk.windows w
+      from daywalk.windows_of_day(of_resource, on_day) as w
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.day in (on_day, on_day + 1) and p.records > 0
      cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
                                daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, by_path)) with ordinality as h (hash, id_hash, place)
       left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
-     where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
+     where k.day = w.day
        and case when mark.state is null then k.shown = 'whole' else mark.seen or (coalesce(mark.hidden_by <> w.window_id, false) and mark.state <> 'old') end
   ), later as materialized (
     select * from shown where number > 1
@@ -402,21 +409,23 @@ end $$;
 create function daywalk.share_day(of_resource text, on_day date) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
+  shared_day date;
   walks bigint[];
 begin
   update daywalk.days d set unshared = false from daywalk.streams s
    where s.resource = of_resource and d.stream_id = s.stream_id and d.day = on_day and d.unshared;
   if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
-  walks := array(select k.walk_id
-                   from daywalk.streams s
-                   join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
-                   join daywalk.walks k on k.window_id = w.window_id and k.day = on_day and (k.shown <> 'no' or k.shared)
-                  where s.resource = of_resource);
-  delete from daywalk.shared_records where walk_id = any (walks);
-  insert into daywalk.shared_records (walk_id, page_no, place) select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, on_day) as c;
-  update daywalk.walks k set shared = not k.shared
-   where k.walk_id = any (walks) and k.shared <> exists (select from daywalk.shared_records x where x.walk_id = k.walk_id);
+  foreach shared_day in array array(select distinct coalesce(w.midnight, w.day) from daywalk.streams s
+                                      join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day where s.resource = of_resource) loop
+    walks := array(select k.walk_id
+                     from daywalk.windows_of_day(of_resource, shared_day) as w
+                     join daywalk.walks k on k.window_id = w.window_id and k.day = w.day and (k.shown <> 'no' or k.shared));
+    delete from daywalk.shared_records where walk_id = any (walks);
+    insert into daywalk.shared_records (walk_id, page_no, place) select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, shared_day) as c;
+    update daywalk.walks k set shared = not k.shared
+     where k.walk_id = any (walks) and k.shared <> exists (select from daywalk.shared_records x where x.walk_id = k.walk_id);
+  end loop;
 end $$;
 
 -- What is shown of a day, added up anew.

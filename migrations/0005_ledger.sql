@@ -338,10 +338,9 @@ create function daywalk.check_shared(of_resource text, on_day date) returns tabl
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with walk as materialized (
     select s.name as stream, k.walk_id, k.shared
-      from daywalk.streams s
-      join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+      from daywalk.windows_of_day(of_resource, on_day) as w
+      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-     where s.resource = of_resource
   ), said as materialized (
     select x.walk_id, x.page_no, x.place from daywalk.shared_records x where x.walk_id in (select walk.walk_id from walk where walk.shared)
   ), found as materialized (

@@ -109,6 +109,20 @@ describe('streams of one resource', () => {
     expect(await counted()).toEqual(textsOf([1, 2, 3]));
   });
 
+  it('one of which has no day before its first midnight show what that adds once', async () => {
+    const events = await planDays(database, [NEXT_DAY]);
+    const severe = await planDays(database, [DAY, NEXT_DAY], filtered('severe', '12'));
+    const late = { across: textsOf([1]), before: [], after: [] };
+    await proveTexts(database, await windowOf(database, severe, DAY), [[]]);
+    for (const stream of [events, severe]) {
+      await proveTexts(database, await windowOf(database, stream, NEXT_DAY), [textsOf([2])]);
+      const midnight = await windowOf(database, stream, DAY, 'cut');
+      await proveCutOf(database, midnight, late, { records: 1, removed: 0 });
+    }
+    expect(await counted()).toEqual(textsOf([1, 2]));
+    expect(await counted('stream_severe')).toEqual(textsOf([1, 2]));
+  });
+
   it('one of which shows it still have it, though it is gone from the other', async () => {
     await show(filtered('severe', '12'), textsOf([1]));
     await show({}, textsOf([1, 2]));
