@@ -76,8 +76,22 @@ const types: pg.CustomTypesConfig = {
   },
 };
 
+/** What `pg` says when a session begins, which its types do not tell. */
+const { getStartupConf } = pg.Client.prototype as unknown as {
+  getStartupConf(): Record<string, string>;
+};
+
 /** Gives its password in clear text to nobody, unless TLS has told who that is. */
 export class Client extends pg.Client {
+  /**
+   * Dates come as text, and functions hold patterns, which sessions of a database or role that is set otherwise read otherwise. Said when a
+   * session begins, as PgBouncer takes these two there, and refuses others.
+   */
+  getStartupConf(): Record<string, string> {
+    const given = getStartupConf.call(this);
+    return { ...given, datestyle: 'ISO, MDY', standard_conforming_strings: 'on' };
+  }
+
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const { connection } = this;
