@@ -91,8 +91,8 @@ begin
 end $$;
 
 -- The walks that go with a day: those whose pages are kept by it. The midnight before it may be a window of the day before by now. Or
--- those of a day none of whose records are shown, and that no newest proof rests on: the next walk is compared with that. What was ever
--- found at a midnight says how often its records are seen there.
+-- those of a day none of whose records are shown, and that no newest proof rests on, nor the next one will: the next walk is compared with
+-- that. What was ever found at a midnight says how often its records are seen there.
 create function daywalk.prunable_walks(of_stream integer, on_day date, which text) returns setof daywalk.walks
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select k.*
@@ -101,6 +101,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'
+              and (w.state = 'replaced' or k.number <= w.judged)
               and not (w.midnight is not null and k.outcome = 'proven' and k.records > 0)
               and (w.state = 'replaced'
                    or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)

@@ -2719,6 +2719,7 @@ AS $function$
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'
+              and (w.state = 'replaced' or k.number <= w.judged)
               and not (w.midnight is not null and k.outcome = 'proven' and k.records > 0)
               and (w.state = 'replaced'
                    or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)

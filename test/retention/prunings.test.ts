@@ -7,11 +7,14 @@ import { plan } from '../../src/plan/planner.ts';
 import { planPruning, prune } from '../../src/retention/prune.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
+import { readWalks } from '../../src/store/evidence/evidence.ts';
+import { removeMarked } from '../../src/store/pruned-pages.ts';
 import { listStoredWalks } from '../../src/store/stored.ts';
 import { askAgain, listDays, listKnownSpans } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
+  endedWalk,
   endLooks,
   leaseWindow,
   letHoursPass,
@@ -199,6 +202,18 @@ describe('superseded walks', () => {
     await appendToLedger(database, { streamId, day: DAY });
     expect(await server.query('select gone from daywalk.days')).toEqual([{ gone: '0' }]);
     expect(await checkLedger(database, ['events'])).toEqual([]);
+  });
+
+  it('are none of a window that is being walked again: they are what it is proven by next', async () => {
+    const streamId = await shownDay();
+    await askAgain(database, streamId, [DAY], true);
+    const window = await leaseWindow(database, await windowOf(database, streamId, DAY));
+    const walked = await endedWalk(database, window, [textsOf([1, 2, 3, 4])]);
+    await expireLeases(server);
+    for (const one of await superseded()) await markPruned(database, 'superseded', one);
+    await removeMarked(database, new AbortController().signal);
+    const again = await leaseWindow(database, window.windowId);
+    expect(await readWalks(database, again)).toMatchObject([{ walkId: walked, largestPage: 4 }]);
   });
 
   it('are none of a midnight that found records: what both days showed is gone once', async () => {
