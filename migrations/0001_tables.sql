@@ -572,6 +572,18 @@ begin
   end if;
 end $$;
 
+-- Makes the partition of a table for a month by itself, and attaches it: as one from the beginning it would wait for whoever reads the table,
+-- for as long as a dump takes, and everybody else for it.
+create function daywalk.make_month(of_table text, partition text, first_day date) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  execute format('create table daywalk.%I (like daywalk.%I including all excluding comments)', partition, of_table);
+  execute format('alter table daywalk.%I attach partition daywalk.%I for values from (%L) to (%L)', of_table, partition,
+                 first_day, (first_day + interval '1 month')::date);
+exception when duplicate_table then
+  null; -- Another process has made it meanwhile.
+end $$;
+
 -- One partition a month of the day, made on demand. It is a function so that one plain statement makes it,
 -- under a lock that ends with the statement, and so that a worker needs no right to create tables.
 create function daywalk.ensure_partition(day date) returns void
@@ -586,7 +598,6 @@ begin
   end if;
   if to_regclass('daywalk.' || partition) is null then
     perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
-    execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
-                   partition, first_day, (first_day + interval '1 month')::date);
+    perform daywalk.make_month('pages', partition, first_day);
   end if;
 end $$;

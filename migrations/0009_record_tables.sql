@@ -274,7 +274,7 @@ begin
   delete from daywalk.record_tables where table_id = id;
 end $$;
 
--- Makes the partition of a record table that holds a day; apart from filling it, because it locks the table.
+-- Makes the partition of a record table that holds a day.
 create function daywalk.ensure_table_partition(id integer, on_day date) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -288,8 +288,7 @@ begin
   if to_regclass('daywalk.' || quote_ident(partition)) is not null then return; end if;
   if not exists (select from daywalk.days d join daywalk.streams s using (stream_id) where s.name = t.stream and d.day = on_day) then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.ensure_table_partition'));
-  execute format('create table if not exists daywalk.%I partition of daywalk.%I for values from (%L) to (%L)', partition, daywalk.relation_of(t),
-                 date_trunc('month', on_day)::date, (date_trunc('month', on_day) + interval '1 month')::date);
+  perform daywalk.make_month(daywalk.relation_of(t), partition, date_trunc('month', on_day)::date);
 end $$;
 
 -- Begins to replace a day, within a transaction: removes what the table has of it. False: it is in step already, or its pages went

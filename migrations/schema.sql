@@ -1183,8 +1183,7 @@ begin
   end if;
   if to_regclass('daywalk.' || partition) is null then
     perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
-    execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
-                   partition, first_day, (first_day + interval '1 month')::date);
+    perform daywalk.make_month('pages', partition, first_day);
   end if;
 end $function$;
 
@@ -1205,8 +1204,7 @@ begin
   if to_regclass('daywalk.' || quote_ident(partition)) is not null then return; end if;
   if not exists (select from daywalk.days d join daywalk.streams s using (stream_id) where s.name = t.stream and d.day = on_day) then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.ensure_table_partition'));
-  execute format('create table if not exists daywalk.%I partition of daywalk.%I for values from (%L) to (%L)', partition, daywalk.relation_of(t),
-                 date_trunc('month', on_day)::date, (date_trunc('month', on_day) + interval '1 month')::date);
+  perform daywalk.make_month(daywalk.relation_of(t), partition, date_trunc('month', on_day)::date);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.explain_table(id integer)
@@ -2154,6 +2152,19 @@ begin
    where p.walk_id = due.walk_id and p.day = due.day and p.page_no = any (page_nos)
   on conflict do nothing;
   return cardinality(page_nos);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.make_month(of_table text, partition text, first_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  execute format('create table daywalk.%I (like daywalk.%I including all excluding comments)', partition, of_table);
+  execute format('alter table daywalk.%I attach partition daywalk.%I for values from (%L) to (%L)', of_table, partition,
+                 first_day, (first_day + interval '1 month')::date);
+exception when duplicate_table then
+  null; -- Another process has made it meanwhile.
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_marks bytea)

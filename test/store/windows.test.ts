@@ -218,6 +218,19 @@ describe('partitions', () => {
     expect((await partitions()).filter((name) => /pages_202[0-2]_/.test(name))).toHaveLength(16);
   });
 
+  it('are made while somebody reads the records for hours, or makes a dump of them', async () => {
+    const streamId = await registerEvents(database);
+    const reader = await server.pool.connect();
+    try {
+      await reader.query('begin; select from daywalk.events');
+      const hasty = openDatabase(server.url, { statementTimeoutMs: 2_000, patienceMs: 0 });
+      expect(await planWindows(hasty, streamId, 'backfill', [dayWindow('2018-01-10')])).toBe(1);
+    } finally {
+      await reader.query('rollback');
+      reader.release();
+    }
+  });
+
   it('are pruned where the day is named', async () => {
     await planDays(database, ['2017-01-10', '2017-02-10']);
     const plan = await server.query<Record<'QUERY PLAN', string>>(

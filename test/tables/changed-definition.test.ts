@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.ts';
 import { compareTables, listTableWork, replaceDay } from '../../src/tables/table-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { proveCutOf, publishNext, textsOf, windowOf } from '../support/publishing.ts';
-import { DAY, freshStore, planDays } from '../support/store.ts';
+import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
 import {
   apply,
   column,
@@ -81,6 +81,20 @@ describe('a changed definition', () => {
 });
 
 describe('a table that somebody reads', () => {
+  it('is not waited for by a day of a new month', async () => {
+    await dayWith(database, ['{"id": 1}']);
+    await apply(database, IDS);
+    const reader = await server.pool.connect();
+    try {
+      await reader.query('begin; select from daywalk.alerts');
+      await sync(openDatabase(server.url, { statementTimeoutMs: 2_000, patienceMs: 0 }));
+    } finally {
+      await reader.query('rollback');
+      reader.release();
+    }
+    expect(await readTables(database)).toMatchObject([{ behind: 0, records: 1 }]);
+  });
+
   it('is not waited for long, so that others go on reading it', async () => {
     await dayWith(database, ['{"id": 1}']);
     await apply(database, IDS);
