@@ -24,11 +24,11 @@ interface Row extends RefusedKey {
  */
 const digestOf = (key: string, salt: string) => scryptSync(key, salt, 32);
 
-/** The note of this key at this API, however old. One attempt. */
+/** The note of this key at this API, however old; one of a clock that was ahead is not fresh. One attempt. */
 async function readNote(database: Database, origin: string, key: string): Promise<Row | null> {
   const rows = await database.query<Row>(
     `select since, refused_at + interval '1 hour' as until, said, salt, digest,
-            refused_at + interval '1 hour' > clock_timestamp() as fresh
+            refused_at > clock_timestamp() - interval '1 hour' and refused_at <= clock_timestamp() as fresh
        from daywalk.refused_keys where origin = $1 order by refused_at desc`,
     [origin],
   );

@@ -50,6 +50,12 @@ test('holds for this key of this API, for an hour', async () => {
   expect(await read()).toBeNull();
 });
 
+test('holds for no longer than an hour from now: the clock of the database was ahead', async () => {
+  await note();
+  await later(-600);
+  expect(await read()).toBeNull();
+});
+
 test('the same key again is refused since the first time, another one since now', async () => {
   const first = await note();
   await later(90);
