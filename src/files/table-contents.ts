@@ -58,8 +58,9 @@ function asHeld(table: TableToExport, day: ArchivedDay, held: TableDay | undefin
   if (held?.state === 'over') return left('pruned', `the retention of ${name} is over`);
   if (held?.state === 'held' && held.publication !== null) {
     const { publication, records } = held;
-    if (day.state === 'complete') return { ...day, publication };
+    // It may have what came back beside a pruned day under that day still.
     if (table.outlives) return { ...day, state: 'complete', records, publication };
+    if (day.state === 'complete') return { ...day, publication };
   }
   return isAway(day.state)
     ? day

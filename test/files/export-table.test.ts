@@ -14,7 +14,14 @@ import type { Database } from '../../src/store/database.ts';
 import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/program.ts';
-import { letHoursPass, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
+import {
+  letHoursPass,
+  proveCutOf,
+  proveTexts,
+  publishNext,
+  textsOf,
+  windowOf,
+} from '../support/publishing.ts';
 import { DAY, freshStore, planBareDays, planDays } from '../support/store.ts';
 import { apply, column, dropTables, sync, tableOf } from '../tables/tables-stage.ts';
 
@@ -381,6 +388,29 @@ describe('a day', () => {
       incomplete: [],
     });
   });
+});
+
+it('a day behind a pruned one is exported as a table that outlives the pages has it, and what is behind it, too', async () => {
+  const last = '2026-03-07';
+  const streamId = await planDays(database, [DAY, NEXT, last]);
+  for (const ids of [[1, 2], [2, 3], [4]]) await publishNext(database, streamId, [ids]);
+  const two = textsOf([2]);
+  const cut = await windowOf(database, streamId, DAY, 'cut');
+  const both = { across: two, before: two, after: two };
+  await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+  await apply(database, tableOf([column('id', 'bigint')], { retention: null }));
+  await sync(database);
+  const folder = temporaryFolder();
+  await exportTable(folder, 'alerts', BOTH);
+  await server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, DAY]);
+  await server.query(
+    `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) from daywalk.shown_days d where d.day = $2::date`,
+    [streamId, DAY],
+  );
+  await sync(database);
+  expect(await exportTable(folder, 'alerts', { to: last })).toMatchObject({ incomplete: [] });
+  const ids = await ask(`select id::varchar from ${filesOf(folder)} order by id`);
+  expect(ids.flat()).toEqual(['1', '2', '3', '4']);
 });
 
 describe('a folder', () => {
