@@ -270,6 +270,14 @@ comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows 
 comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
 comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where its pages are about to be sealed.';
 comment on column daywalk.ledger_check.ok is 'All of it.';
+-- Whether a walk went by a pruning that says so, too: with its day, or because nothing of it is shown. The ledger keeps its seals, and no
+-- pages are to be there.
+create function daywalk.was_pruned(k daywalk.walks) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (select from daywalk.prunings g join daywalk.windows w on w.window_id = (k).window_id and w.stream_id = g.stream_id
+                  where g.pruning_id = (k).pruning and (k).walk_id = any (g.walks) and g.day = (k).day and (g.what = 'day' or (k).shown = 'no'))
+$$;
+
 -- For the auditor: the pages of a walk between two page numbers, recomputed from what is stored, with what is wrong.
 create function daywalk.check_pages(walk bigint, first_page integer, last_page integer)
 returns table (page_no integer, byte_count integer, sealed boolean, problems text[])
@@ -290,6 +298,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   ), seals as materialized (
     select s.page_no, s.body_sha256, s.digest from daywalk.seals s
      where s.walk_id = walk and s.page_no between first_page and last_page
+       and not exists (select from daywalk.walks k where k.walk_id = walk and daywalk.was_pruned(k))
   )
   select coalesce(p.page_no, s.page_no), coalesce(p.byte_count, 0), s.page_no is not null,
          case when p.page_no is null then array['the row is gone']
@@ -312,7 +321,7 @@ comment on function daywalk.check_pages is 'Recomputes the pages of a walk and t
 create function daywalk.check_walk(walk bigint) returns text[]
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select array_remove(array[
-           case when k.pruning is not null then 'it is said to be pruned, by a pruning that did not name it' end,
+           case when k.pruning is not null then 'it is said to be pruned, and no pruning of its day took it' end,
            case when c.pages <> k.pages then format('it says %s pages, %s are there', k.pages, c.pages) end,
            case when c.missing is not null then format('page %s is missing', array_to_string(c.missing, ', ')) end,
            case when c.records <> k.records then format('it says %s records, its pages hold %s', k.records, c.records) end,
@@ -328,7 +337,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected
                from daywalk.pages where walk_id = k.walk_id and day = k.day) as p
        full join generate_series(0, k.pages - 1) as n on n = p.page_no) as c
-   where k.walk_id = walk
+   where k.walk_id = walk and not daywalk.was_pruned(k)
 $$;
 comment on function daywalk.check_walk is 'Tells what of a walk does not add up.';
 

@@ -725,6 +725,7 @@ AS $function$
   ), seals as materialized (
     select s.page_no, s.body_sha256, s.digest from daywalk.seals s
      where s.walk_id = walk and s.page_no between first_page and last_page
+       and not exists (select from daywalk.walks k where k.walk_id = walk and daywalk.was_pruned(k))
   )
   select coalesce(p.page_no, s.page_no), coalesce(p.byte_count, 0), s.page_no is not null,
          case when p.page_no is null then array['the row is gone']
@@ -784,7 +785,7 @@ CREATE OR REPLACE FUNCTION daywalk.check_walk(walk bigint)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select array_remove(array[
-           case when k.pruning is not null then 'it is said to be pruned, by a pruning that did not name it' end,
+           case when k.pruning is not null then 'it is said to be pruned, and no pruning of its day took it' end,
            case when c.pages <> k.pages then format('it says %s pages, %s are there', k.pages, c.pages) end,
            case when c.missing is not null then format('page %s is missing', array_to_string(c.missing, ', ')) end,
            case when c.records <> k.records then format('it says %s records, its pages hold %s', k.records, c.records) end,
@@ -800,7 +801,7 @@ AS $function$
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected
                from daywalk.pages where walk_id = k.walk_id and day = k.day) as p
        full join generate_series(0, k.pages - 1) as n on n = p.page_no) as c
-   where k.walk_id = walk
+   where k.walk_id = walk and not daywalk.was_pruned(k)
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.close_split(target bigint, lease uuid, evidence jsonb)
@@ -3770,6 +3771,16 @@ begin
       or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.was_pruned(k daywalk.walks)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select exists (select from daywalk.prunings g join daywalk.windows w on w.window_id = (k).window_id and w.stream_id = g.stream_id
+                  where g.pruning_id = (k).pruning and (k).walk_id = any (g.walks) and g.day = (k).day and (g.what = 'day' or (k).shown = 'no'))
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.windows_of_day(of_resource text, on_day date)
  RETURNS SETOF daywalk.windows

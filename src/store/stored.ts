@@ -33,8 +33,7 @@ export function listStoredWalks(
       cross join lateral (select max(page_no) as last_page from daywalk.seals where walk_id = k.walk_id) as e
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
         and (k.shown <> 'no' or (e.last_page is not null and k.outcome is not null))
-        -- What is said to be pruned counts as pruned only where the pruning says so too.
-        and not exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))
+        and (k.pruning is null or not daywalk.was_pruned(k))
       order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
@@ -109,8 +108,7 @@ export async function listGoneWalks(
 ): Promise<ReadonlySet<number>> {
   const gone = await database.value<number[]>(
     `select coalesce(jsonb_agg(k.walk_id), '[]') from daywalk.walks k
-      where k.walk_id = any ($1::bigint[])
-        and exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))`,
+      where k.walk_id = any ($1::bigint[]) and daywalk.was_pruned(k)`,
     [walkIds],
   );
   return new Set(gone);

@@ -135,6 +135,26 @@ describe('a change of a page is named', () => {
     expect(told(await check(scene))).toContain('3: the kept bytes are not what was received');
   });
 
+  it.each([
+    ['as superseded, though it is shown', `k.day, 'superseded'`],
+    ['with another day', `k.day - 1000, 'day'`],
+  ])('a walk that is said to be pruned %s', async (_, pruned) => {
+    scene = await exported();
+    await scene.server.query(
+      `with made as (
+         insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
+         select w.stream_id, ${pruned}, array[k.walk_id], k.pages, k.records, k.bytes
+           from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id where k.walk_id = ${BIG}
+         returning pruning_id
+       )
+       update daywalk.walks set pruning = (select pruning_id from made) where walk_id = ${BIG}`,
+    );
+    expect(await scene.server.query('select from daywalk.events')).toEqual([]);
+    expect(told(await check(scene))).toContain(
+      'walk: it is said to be pruned, and no pruning of its day took it',
+    );
+  });
+
   it('with stream, day and walk', async () => {
     scene = await exported();
     await scene.server.query(

@@ -64,6 +64,16 @@ describe('a day that is marked', () => {
     expect(await checkLedger(database, ['events'])).toEqual([]);
   });
 
+  it('has nothing that the statements of docs/ledger.md find wrong', async () => {
+    await shownDay();
+    expect(await mark(await listed())).toBe('pruned');
+    await server.query('delete from daywalk.pages');
+    const wrong = `select k.walk_id, daywalk.check_walk(k.walk_id) as walk, c.problems
+       from daywalk.walks k left join lateral daywalk.check_pages(k.walk_id, 0, 2147483647) as c on true
+      where k.shown <> 'no' and (cardinality(daywalk.check_walk(k.walk_id)) > 0 or cardinality(c.problems) > 0)`;
+    expect(await server.query(wrong)).toEqual([]);
+  });
+
   it('is never due again, neither for the planner nor for a backfill of all', async () => {
     const streamId = await shownDay();
     await mark(await listed());
