@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
+import { problemOf } from '../rooted-files.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
 import type { TierParts } from './moved-log.ts';
@@ -36,7 +37,9 @@ export async function writeObject(
 ): Promise<(Written & { readonly key: string }) | null> {
   const file = await openTemporary(clock);
   try {
-    const written = await write(file);
+    const written = await write(file).catch((cause: unknown) => {
+      throw problemOf(cause, tmpdir())?.kind === 'full' ? noRoom(cause) : cause;
+    });
     if (written.records !== records) return null;
     const { bytes, sha256 } = written;
     const body = { bytes, sha256, read: readPart.bind(null, file) };
@@ -82,7 +85,16 @@ async function openTemporary(clock: Clock): Promise<FileHandle> {
   } catch (cause) {
     throw new SettingsError(`${root} cannot be written: the objects of a day are made there`, {
       cause,
-      hint: 'Name another folder with the environment variable TMPDIR; it needs room for the largest day.',
+      hint: ELSEWHERE,
     });
   }
 }
+
+const ELSEWHERE =
+  'Name another folder with the environment variable TMPDIR; it needs room for the largest day.';
+
+const noRoom = (cause: unknown): SettingsError =>
+  new SettingsError(`no space is left in ${tmpdir()}: the objects of a day are made there`, {
+    cause,
+    hint: ELSEWHERE,
+  });

@@ -1,12 +1,16 @@
 /** The records of a day as an object: every value comes back as it was, by ranges, a row group at a time. */
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ObjectStoreError } from '../../src/errors.ts';
+import { systemClock } from '../../src/clock.ts';
+import { ObjectStoreError, SettingsError } from '../../src/errors.ts';
 import type { ShownRecord } from '../../src/store/shown-records.ts';
 import { eventsKey, readEvents, writeEvents } from '../../src/tier/day-objects.ts';
+import { writeObject } from '../../src/tier/moved-object.ts';
 import { readBack } from '../../src/tier/object-file.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { tries } from '../support/night.ts';
@@ -160,3 +164,23 @@ describe('an object of records', () => {
     await expect(readBack(readEvents, short, KEY, signal)).rejects.toThrow(ObjectStoreError);
   });
 });
+
+it.runIf(existsSync('/dev/full'))(
+  'a temporary folder that is full is told as such, with what to do',
+  async () => {
+    const publication = '0b7c1f9e-5a53-4c2e-9d55-0123456789ab';
+    const day = { stream: 'events', day: '2026-03-05', publication };
+    const moving = writeObject({ store: new MemoryStore(), clock: systemClock, signal }, day, {
+      keyOf: eventsKey,
+      records: 1,
+      read: readEvents,
+      write: async () => {
+        const file = await open('/dev/full', 'w');
+        const records = asStream([[recordOf(0, MEGABYTE)]]);
+        return writeEvents(file, records, signal).finally(() => file.close());
+      },
+    });
+    await expect(moving).rejects.toThrow(SettingsError);
+    await expect(moving).rejects.toThrow(`no space is left in ${tmpdir()}`);
+  },
+);
