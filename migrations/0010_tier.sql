@@ -76,6 +76,18 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from daywalk.seals s where s.walk_id = (p).walk_id and s.page_no = (p).page_no
 $$;
 
+-- The records of a page whose day moved that were shown, as the file of the day has them. What was marked of them stays as it was.
+create function daywalk.shown_of(p daywalk.pages) returns text[]
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select array(select r.record::text
+                 from daywalk.walks k
+                cross join lateral jsonb_array_elements(case jsonb_typeof(p.body #> k.records_path) when 'array' then p.body #> k.records_path else '[]' end)
+                           with ordinality as r (record, position)
+                 left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = r.position - p.skip
+                where k.walk_id = p.walk_id and k.shown <> 'no' and r.position > p.skip and coalesce(mark.seen, k.shown = 'whole')
+                order by r.position)
+$$;
+
 -- Puts a page back whose day moved; nobody sees it before the day is restored. False: it is not what was sealed.
 create function daywalk.put_back(p daywalk.pages) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$

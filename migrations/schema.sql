@@ -3236,6 +3236,21 @@ begin
   perform daywalk.let_read_too(relation, 'events');
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.shown_of(p daywalk.pages)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array(select r.record::text
+                 from daywalk.walks k
+                cross join lateral jsonb_array_elements(case jsonb_typeof(p.body #> k.records_path) when 'array' then p.body #> k.records_path else '[]' end)
+                           with ordinality as r (record, position)
+                 left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = r.position - p.skip
+                where k.walk_id = p.walk_id and k.shown <> 'no' and r.position > p.skip and coalesce(mark.seen, k.shown = 'whole')
+                order by r.position)
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.shows(of_stream integer, on_days date[], by_windows bigint[], among bigint[], after timestamp with time zone, with_gone boolean)
  RETURNS TABLE(day date, id_hash bigint, fetched_at timestamp with time zone)
  LANGUAGE plpgsql

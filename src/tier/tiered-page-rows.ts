@@ -62,9 +62,20 @@ const valuesOf = (page: TieredPage) =>
     return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
   });
 
-/** Whether a page is what was sealed; null: it was not sealed. */
-export function matchesSeal(database: Database, page: TieredPage): Promise<boolean | null> {
-  return database.value(`select daywalk.matches_seal(${PAGE})`, valuesOf(page));
+/** A page of an object, by what is known of it here. */
+export interface CheckedPage {
+  /** It is what was sealed; null: it was not sealed. */
+  readonly matches: boolean | null;
+  /** Its records that were shown when the day moved, as texts. */
+  readonly shown: readonly string[];
+}
+
+/** Compares a page with its seal, and tells which of its records were shown. */
+export function checkPage(database: Database, page: TieredPage): Promise<CheckedPage> {
+  return database.one(
+    `select daywalk.matches_seal(p.page) as matches, to_json(daywalk.shown_of(p.page)) as shown from (select ${PAGE} as page offset 0) as p`,
+    valuesOf(page),
+  );
 }
 
 /** Puts a page back; false: it is not what was sealed. Repeating it does nothing. */

@@ -11,6 +11,7 @@ import { removeMarked } from '../../src/store/pruned-pages.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
 import { proveCut } from '../../src/store/walks.ts';
 import { askNeighboursAgain } from '../../src/store/windows.ts';
+import { checkTieredDays } from '../../src/tier/check-days.ts';
 import { restoreDays } from '../../src/tier/restore.ts';
 import { audit, overlooked } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -562,6 +563,9 @@ async function run(seed: number, log: string[]): Promise<void> {
       const bad = await server.query(`select * from daywalk.check_shared('events', $1)`, [day]);
       if (bad.length > 0) throw new Error(`${name}: check_shared ${day} ${JSON.stringify(bad)}`);
     }
+    const { findings } = await checkTieredDays(parts, await listMovedDays(database, null, null));
+    if (findings.length > 0)
+      throw new Error(`${name}: verify finds wrong ${JSON.stringify(findings)}`);
     return now;
   };
   let state = {

@@ -16,7 +16,7 @@ import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
 import { readObject } from '../../src/tier/object-file.ts';
 import { secretsOf } from '../../src/tier/s3/s3-keys.ts';
-import { matchesSeal, putBack } from '../../src/tier/tiered-page-rows.ts';
+import { checkPage, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
@@ -180,7 +180,7 @@ describe('objects that are gone', () => {
     for (const { pages } of await listMovedDays(database, null, null))
       for await (const some of readObject<TieredPage>(store, pages.key, signal))
         for (const page of some)
-          if ((await matchesSeal(database, page)) === null) {
+          if ((await checkPage(database, page)).matches === null) {
             unsealed += 1;
             await putBack(database, { ...page, duration_ms: page.duration_ms + 1 });
           }
