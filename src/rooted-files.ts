@@ -54,15 +54,18 @@ async function openFolder(path: string, flags: number): Promise<OpenFolder> {
   return { handle, path: hasOpenFolders ? `${OPEN_FOLDERS}/${handle.fd}` : path };
 }
 
-/** As `mkdir -p`. Node's own tells ENOENT where a file system is read-only. */
+/** As `mkdir -p`, on the disk. Node's own tells ENOENT where a file system is read-only. */
 async function makeFolders(path: string): Promise<void> {
+  const outer = dirname(path);
   try {
-    await makeFolder(path);
+    if (!(await makeFolder(path))) return;
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeFolders(dirname(path));
-    await makeFolder(path);
+    if (codeOf(error) !== 'ENOENT' || outer === path) throw error;
+    await makeFolders(outer);
+    return makeFolders(path);
   }
+  const { handle } = await openFolder(outer, 0);
+  await handle.sync().finally(() => handle.close());
 }
 
 /** @returns false: it is there. */

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -13,9 +14,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { DaywalkError, exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
@@ -29,6 +31,23 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-tier-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The folders that are brought to the disk from now on, by their paths. */
+async function syncedFolders(): Promise<string[]> {
+  const synced: string[] = [];
+  const any = await open(tmpdir());
+  const files = Object.getPrototypeOf(any) as FileHandle;
+  await any.close();
+  const { sync } = files;
+  vi.spyOn(files, 'sync').mockImplementation(function (this: FileHandle) {
+    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
+    return sync.call(this);
+  });
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+  return synced;
 }
 
 /** Hidden ones, too: nothing else may be left behind. */
@@ -176,3 +195,14 @@ describe('what is on the disk', () => {
     expect(error).toMatchObject({ hint: expect.stringContaining('right') });
   });
 });
+
+test.runIf(existsSync('/proc/self/fd'))(
+  'each folder that holds a new one is brought to the disk, that of the store among them',
+  async () => {
+    const folder = newFolder();
+    const synced = await syncedFolders();
+    await openFolderStore(join(folder, 'a', 'b'), systemClock).create(KEY, BYTES, going);
+    const holders = ['', 'a', 'a/b', 'a/b/events', 'a/b/events/day=2026-03-01'];
+    expect(synced).toEqual(expect.arrayContaining(holders.map((path) => join(folder, path))));
+  },
+);
