@@ -65,21 +65,24 @@ export function aboutDay(day: ArchivedDay) {
     gone: day.gone,
     /** Where the day stands in `daywalk.ledger` as it is in the file; null: not yet. */
     ledger: day.ledger,
+    /** The key of its publication, by which it is known as long as the ledger does not have it. */
+    ...(day.ledger === null && { publication: day.publications.at(-1) }),
     completedAt: day.completedAt?.toISOString() ?? null,
     /** When the source was last seen to be as stored. */
     lookedAt: day.lookedAt?.toISOString() ?? null,
   };
 }
 
-/** Whether the file was made of exactly what is shown of the day. After a backup was put back, numbers of walks come again; digests do not. */
+/** Whether the file was made of exactly what is shown of the day. After a backup was put back, numbers of walks come again; digests and publications do not. */
 export function isOf(
-  { walks, marks, ledger }: ManifestFile,
-  day: Pick<ArchivedDay, 'walks' | 'marks'> & {
+  { walks, marks, ledger, publication }: ManifestFile,
+  day: Pick<ArchivedDay, 'walks' | 'marks' | 'publications'> & {
     readonly ledger: { readonly digest: string } | null;
   },
 ): boolean {
   const isSame = walks.join() === day.walks.join() && marks === day.marks;
-  return isSame && (ledger === null || ledger.digest === day.ledger?.digest);
+  if (ledger === null) return isSame && day.publications.some((key) => key === publication);
+  return isSame && ledger.digest === day.ledger?.digest;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { KnownDay } from '../days/rows.ts';
 import type { OpenRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
-import { isComplete, shownWalks } from '../store/shown.ts';
+import { isComplete, publicationsOf, shownWalks } from '../store/shown.ts';
 
 /** A stream and day, and what of it is shown. */
 export interface ArchivedDay extends Omit<KnownDay, 'standing' | 'completeWindows' | 'dueAt'> {
@@ -21,6 +21,8 @@ export interface ArchivedDay extends Omit<KnownDay, 'standing' | 'completeWindow
   readonly lookedAt: Date | null;
   /** The newest entry of the ledger about the day; null: it is not in the ledger yet as it is shown. */
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
+  /** The keys of its publications, the newest last. */
+  readonly publications: readonly string[];
   /** Of a day of a record table: the key of the publication that it holds. */
   readonly publication?: string;
   /** It is in a folder or bucket, and there. */
@@ -43,7 +45,8 @@ export function listArchivedDays(
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",
             to_jsonb(shown.walks) as walks, encode(shown.marks, 'hex') as marks,
             case when l.walks = shown.walks and l.marks_sha256 = shown.marks
-                 then jsonb_build_object('entry', l.entry, 'digest', encode(l.digest, 'hex')) end as ledger
+                 then jsonb_build_object('entry', l.entry, 'digest', encode(l.digest, 'hex')) end as ledger,
+            ${publicationsOf('s.stream_id', 'c.day')} as publications
        from daywalk.coverage c
        join daywalk.streams s on s.name = c.stream
       cross join lateral (

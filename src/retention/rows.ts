@@ -1,7 +1,7 @@
 /** Prunings in the database: which days and walks may go, the months that they are in, and marking them. */
 import type { AgedDay, AgeLimit, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { shownWalks } from '../store/shown.ts';
+import { publicationsOf, shownWalks } from '../store/shown.ts';
 
 /** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
 export type PruningKind = 'day' | 'superseded';
@@ -13,6 +13,8 @@ export interface OldDay extends AgedDay {
   readonly marks: string;
   /** The newest entry of the ledger about the day; of one that may go it says what is shown. */
   readonly ledger: { readonly digest: string } | null;
+  /** The keys of its publications. */
+  readonly publications: readonly string[];
   readonly pages: number;
   /** Of all walks that would go, those that were evidence only too. */
   readonly storedPages: number;
@@ -32,7 +34,7 @@ export function listOldDays(
                  when c.state <> 'complete' then 'it is not complete'
                  when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept,
             (select jsonb_build_object('digest', encode(l.digest, 'hex')) from daywalk.ledger l
-              where l.stream_id = s.stream_id and l.day = c.day order by l.revision desc limit 1) as ledger,
+              where l.stream_id = s.stream_id and l.day = c.day order by l.revision desc limit 1) as ledger, ${publicationsOf('s.stream_id', 'c.day')} as publications,
             case $1 when 'day' then c.records else g.records end as records,
             case $1 when 'day' then c.pages else g.pages end as pages, g.pages as "storedPages", g.bytes
        from unnest($2::text[], $3::double precision[]) as l (name, seconds)

@@ -9,6 +9,10 @@ export const shownWalks = (streamId: string, day: string): string =>
                   join daywalk.walks k on k.window_id = w.window_id and k.day = ${day} and k.shown <> 'no'
                  where w.stream_id = ${streamId} and (w.day = ${day} or w.midnight = ${day} - 1) order by k.walk_id)`;
 
+/** The keys of all publications of a day, oldest first, as JSON; both arguments are SQL. */
+export const publicationsOf = (streamId: string, day: string): string =>
+  `(select coalesce(jsonb_agg(p.key order by p.seq), '[]') from daywalk.publications p where p.stream_id = ${streamId} and p.day = ${day})`;
+
 /** A condition: the day was complete, and is not kept here any more; both arguments are SQL. */
 export const isPruned = (streamId: string, day: string): string =>
   `exists (select from daywalk.prunings g where g.stream_id = ${streamId} and g.day = ${day} and g.what = 'day')`;

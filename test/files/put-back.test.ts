@@ -69,6 +69,18 @@ it('a day that was walked again after a backup was put back is written anew, and
   expect(await exportTo(folder)).toMatchObject({ written: 0, skipped: 1 });
 });
 
+it('a day that was exported before it was in the ledger, and walked again after a backup was put back, is written anew', async () => {
+  const folder = temporaryFolder();
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2, 3]]);
+  expect((await exportTo(folder)).file.ledger).toBeNull();
+  await clear(server);
+  await makeDay([1, 2, 4]);
+  expect(await keptFor(folder)).toEqual(['what is shown of it changed since it was exported']);
+  expect(await exportTo(folder)).toMatchObject({ written: 1, lines: textsOf([1, 2, 4]) });
+  expect(await keptFor(folder)).toEqual([]);
+});
+
 it('a day that comes into the ledger after it was exported is not written again for that', async () => {
   const folder = temporaryFolder();
   const streamId = await planDays(database);
