@@ -129,15 +129,22 @@ export function olderDatabase({ pending, empty }: SchemaState): OlderDatabaseErr
   );
 }
 
+/** The error for an empty database that could not hold the events: those of another encoding lack most characters. */
+const wrongEncoding = (encoding: string) =>
+  new SettingsError(`the encoding of the database is ${encoding}, and daywalk needs UTF8`, {
+    hint: `Make another one, and name it in DATABASE_URL: create database daywalk owner daywalk encoding 'UTF8' template template0`,
+  });
+
 async function compare(database: Database) {
   const names = await namesOfCode();
-  const [had] = await database.query<{ present: boolean }>(
-    `select to_regclass('daywalk.migrations') is not null as present`,
+  const { present, encoding } = await database.one<{ present: boolean; encoding: string }>(
+    `select to_regclass('daywalk.migrations') is not null as present, current_setting('server_encoding') as encoding`,
   );
-  const rows = had?.present
+  const rows = present
     ? await database.query<{ name: string }>('select name from daywalk.migrations order by id')
     : [];
   const done = rows.map(({ name }) => name);
+  if (done.length === 0 && encoding !== 'UTF8') throw wrongEncoding(encoding);
   return {
     /** Migrations that the database has and the code does not: it is newer. */
     newer: done.filter((name) => !names.includes(name)),

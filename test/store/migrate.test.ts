@@ -41,6 +41,25 @@ describe('an empty database', () => {
   });
 });
 
+describe('an empty database of another encoding', () => {
+  it.each(['LATIN1', 'SQL_ASCII'])('%s is refused, with how to make one', async (encoding) => {
+    const name = `${empty.name}_${encoding.toLowerCase()}`;
+    await empty.query(
+      `create database ${name} encoding '${encoding}' locale 'C' template template0`,
+    );
+    const { href } = Object.assign(new URL(empty.url), { pathname: `/${name}` });
+    try {
+      for (const look of [readSchemaState, migrate])
+        await expect(look(href)).rejects.toMatchObject({
+          message: `the encoding of the database is ${encoding}, and daywalk needs UTF8`,
+          hint: expect.stringContaining(`encoding 'UTF8' template template0`),
+        });
+    } finally {
+      await empty.query(`drop database ${name}`);
+    }
+  });
+});
+
 describe('a database that is newer than the code', () => {
   it('is refused, by name, and nothing is changed', async () => {
     const server = await createTestDatabase();

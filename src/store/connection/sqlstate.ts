@@ -39,7 +39,7 @@ const WRONG_LOGIN = 'Check user, password and database name in DATABASE_URL.';
 const TO_SETTLE: readonly (readonly [states: RegExp, hint: string])[] = [
   [
     /^3D000/,
-    'Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk"',
+    `Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk encoding 'UTF8' template template0"`,
   ],
   [/^28/, WRONG_LOGIN],
   [
