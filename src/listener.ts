@@ -129,7 +129,7 @@ function open(server: Server, { name, address, hint }: ListenerParts): Promise<v
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'EADDRINUSE') return 'another program uses this port (a second worker, perhaps)';
+  if (code === 'EADDRINUSE') return 'another program uses this port (another daywalk, perhaps)';
   if (code === 'EACCES') return 'this port is for root only';
   if (code === 'EADDRNOTAVAIL') return 'this machine does not have this address';
   return code ?? message;

@@ -368,7 +368,7 @@ it('a port that is taken is told, with what to do', async () => {
   const { port } = new URL(scene.url);
   const taken = serveStatus(exported.server.url, { port: Number(port) });
   await expect(taken).rejects.toMatchObject({
-    message: `the status page cannot be served at 127.0.0.1:${port}: another program uses this port (a second worker, perhaps)`,
+    message: `the status page cannot be served at 127.0.0.1:${port}: another program uses this port (another daywalk, perhaps)`,
     hint: expect.stringContaining('DAYWALK_STATUS_LISTEN'),
   });
 });
