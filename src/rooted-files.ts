@@ -54,16 +54,15 @@ async function openFolder(path: string, flags: number): Promise<OpenFolder> {
   return { handle, path: hasOpenFolders ? `${OPEN_FOLDERS}/${handle.fd}` : path };
 }
 
-/** As `mkdir -p`, on the disk. Node's own tells ENOENT where a file system is read-only. */
-async function makeFolders(path: string): Promise<void> {
+/** As `mkdir -p`, on the disk. Node's own tells ENOENT where a file system is read-only, and never ends where one refuses folders so. */
+export async function makeFolders(path: string): Promise<void> {
   const outer = dirname(path);
-  try {
-    if (!(await makeFolder(path))) return;
-  } catch (error) {
+  const isMade = await makeFolder(path).catch(async (error: unknown) => {
     if (codeOf(error) !== 'ENOENT' || outer === path) throw error;
     await makeFolders(outer);
-    return makeFolders(path);
-  }
+    return makeFolder(path);
+  });
+  if (!isMade) return;
   const { handle } = await openFolder(outer, 0);
   await handle.sync().finally(() => handle.close());
 }

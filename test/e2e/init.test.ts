@@ -66,6 +66,23 @@ test.each([['init'], ['init', '--embedded']])(
   },
 );
 
+test('the folder of the file is made; where that cannot be, it is told at once', async () => {
+  const folder = temporaryFolder();
+  const url = 'postgres://nobody@127.0.0.1:1/nothing';
+  await writeFile(join(folder, 'url'), url);
+  const api = { DAYWALK_API_URL: 'http://127.0.0.1:1', DAYWALK_API_KEY: API_KEY };
+  const environment = { ...api, DATABASE_URL_FILE: 'url' };
+  const made = await runProgram(['init', '--config', 'new/daywalk.yaml'], { folder, environment });
+  expect(made.stdout).toMatch(/^Wrote .*new\/daywalk\.yaml/);
+  if (process.platform !== 'linux') return;
+  const refused = await runProgram(['init', '--config', '/proc/nosuch/daywalk.yaml'], {
+    environment: { ...api, DATABASE_URL: url },
+    longestMs: 20_000,
+  });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(/^daywalk: \/proc\/nosuch\/\S+ cannot be written \(ENOENT\)\n/);
+});
+
 test('what identifies the records of one stream says nothing of one that did not answer', async () => {
   const scene = await setScene({
     eventsPerDay: 2000,

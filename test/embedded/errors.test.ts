@@ -123,6 +123,20 @@ describe('a folder that cannot be used', () => {
     expect(message).toContain('cannot be made');
   });
 
+  test.runIf(process.platform === 'linux')('where no folder can be made', async () => {
+    const { message } = await errorOf(startEmbedded({ directory: '/proc/nosuch/.daywalk' }));
+    expect(message).toMatch(/^the folder \/proc\/nosuch\/.daywalk cannot be made: /);
+  });
+
+  test('because a file in it cannot be written', async () => {
+    const directory = await folderWithData();
+    // As on a file system that is read-only; there is none here.
+    await mkdir(join(directory, 'pg_hba.conf'));
+    const { message, hint } = await errorOf(startEmbedded({ directory }));
+    expect(message).toMatch(/daywalk-embedded-\S+ cannot be used: E/);
+    expect(hint).toContain('make it writable');
+  });
+
   test.runIf(isRoot)('because it cannot be written', async () => {
     const folder = await temporaryFolder();
     await chmod(folder, 0o755);

@@ -33,3 +33,7 @@ export async function explained<T>(work: Promise<T>, what: string, remedy: strin
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
+
+/** Whether the system refused what was to be done with a file or a folder. */
+export const isOfFile = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && 'path' in error;

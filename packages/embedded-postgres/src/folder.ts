@@ -1,7 +1,8 @@
 /** The folder of an embedded Postgres (`.daywalk/`): what lies where in it, and the proof that nobody else can reach into it. */
+import { existsSync } from 'node:fs';
 import { lstat, mkdir, open, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { EmbeddedPostgresError, explained } from './errors.ts';
+import { dirname, join, resolve } from 'node:path';
+import { EmbeddedPostgresError, explained, hasCode } from './errors.ts';
 import { accountName } from './passwd.ts';
 
 /** Tells one file or folder from any other, also after it was moved or removed. */
@@ -41,7 +42,7 @@ export async function openFolder(directory: string): Promise<Folder> {
     throw new EmbeddedPostgresError('the embedded Postgres does not exist for Windows');
   await explained(
     // Root lets another account run Postgres in here: it must be able to pass, not to look.
-    mkdir(directory, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 }),
+    makeFolders(resolve(directory), uid === 0 ? 0o711 : 0o700),
     `the folder ${directory} cannot be made`,
     'make it writable',
   );
@@ -52,6 +53,18 @@ export async function openFolder(directory: string): Promise<Folder> {
   await assertNotReplaceable(folder.path);
   await writeFile(join(folder.path, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
   return folder;
+}
+
+/** As `mkdir -p`. Node's own tells ENOENT where a file system is read-only, and never ends where one refuses folders so. */
+async function makeFolders(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, mode);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST') && (await stat(path)).isDirectory()) return;
+    if (!hasCode(error, 'ENOENT') || existsSync(dirname(path))) throw error;
+    await makeFolders(dirname(path), mode);
+    await makeFolders(path, mode);
+  }
 }
 
 /** In a folder above that all may write, anyone could put a folder of his own in the place of ours; in /tmp the sticky bit forbids it. */

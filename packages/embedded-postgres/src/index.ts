@@ -1,7 +1,7 @@
 /** The embedded Postgres, as those who use it see it: a URL that works for as long as it is held. */
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EmbeddedPostgresError, reasonOf } from './errors.ts';
+import { EmbeddedPostgresError, isOfFile, reasonOf } from './errors.ts';
 import { type Folder, type Identity, openFolder, openLog } from './folder.ts';
 import { isRunning, type Postmaster, provePostmaster, untilGone } from './postmaster.ts';
 import { startServer, startWatcher } from './server.ts';
@@ -99,6 +99,12 @@ async function hold(folder: Folder, stop: AbortSignal | undefined): Promise<Held
     return await joinOrStart(folder, signal);
   } catch (error) {
     if (stop?.aborted) throw stop.reason;
+    if (isOfFile(error))
+      throw new EmbeddedPostgresError(
+        `${folder.path} cannot be used: ${reasonOf(error)}`,
+        'make it writable',
+        error,
+      );
     if (!late.aborted) throw error;
     throw new EmbeddedPostgresError(
       `the embedded Postgres was not ready within ${START_MS / 1000} s; see ${folder.log}`,

@@ -1,8 +1,9 @@
 /** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what its answers show. */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
+import { makeFolders } from '../../rooted-files.ts';
 import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
@@ -117,9 +118,6 @@ function settingsFor({ options }: Invocation): Settings {
 async function keepDatabase(settings: Settings, folder: string, flag: Flag): Promise<Settings> {
   if (settings.databaseUrl === undefined || settings.databaseUrlFile !== undefined) return settings;
   const path = join(folder, URL_FILE);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw unwritable(dirname(path), error);
-  });
   const text = `${settings.databaseUrl.reveal()}\n`;
   if (flag === 'w') await rm(path, { force: true });
   // Another settings file of the folder may have brought it there.
@@ -142,6 +140,7 @@ type Flag = 'w' | 'wx';
 
 async function write(path: string, text: string, flag: Flag, mode = 0o666): Promise<void> {
   try {
+    await makeFolders(dirname(path));
     await writeFile(path, text, { flag, mode });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST'
