@@ -68,6 +68,25 @@ test('is stopped like everything else, and leaves nothing running', async () => 
   await nothingGoesOn(folder);
 });
 
+test('is stopped before it has begun to simulate, too', async () => {
+  const folder = temporaryFolder();
+  const program = startProgram(SMALL, { folder });
+  await program.saying(/A simulated Event Query API/);
+  program.kill('SIGINT');
+  const ended = await program.ended;
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 130 });
+  expect(ended.stderr).not.toMatch(/did not start/);
+  await nothingGoesOn(folder);
+});
+
+test('names what of an earlier one cannot be removed', async () => {
+  const folder = temporaryFolder();
+  await writeFile(join(folder, '.daywalk'), '');
+  const ended = await runProgram(SMALL, { folder });
+  expect(ended, ended.stderr).toMatchObject({ code: 2 });
+  expect(ended.stderr).toMatch(/^daywalk: .daywalk.demo cannot be removed \(ENOTDIR\)\n {2}Start/m);
+});
+
 test('is not shown where the Postgres of an earlier one goes on running', async () => {
   const folder = temporaryFolder();
   const data = join(folder, '.daywalk/demo/data');

@@ -144,7 +144,12 @@ async function clear(signal: AbortSignal): Promise<void> {
       });
     await systemClock.sleep(POLL_MS, signal);
   }
-  await rm(DIRECTORY, { recursive: true, force: true });
+  await rm(DIRECTORY, { recursive: true, force: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw new SettingsError(`${DIRECTORY} cannot be removed (${cause.code})`, {
+      hint: 'Start one demo at a time, in a folder that this user may write to.',
+      cause,
+    });
+  });
 }
 
 async function startSimulator(eventsPerDay: number, signal: AbortSignal) {
@@ -160,6 +165,7 @@ async function startSimulator(eventsPerDay: number, signal: AbortSignal) {
     const url = /http:\/\/[^\s"',]+/.exec(line)?.[0];
     if (url !== undefined) return { url, close: async () => child.kill('SIGTERM') };
   }
+  signal.throwIfAborted();
   throw new DemoError('the simulator did not start');
 }
 
