@@ -1,5 +1,5 @@
 /** The command line: verbs, their options and help, made from the tables of verbs and settings. */
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { isSecret } from '../settings/table/setting.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
@@ -22,12 +22,18 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .option('--config <file>', SETTINGS.config.description)
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
-    .helpCommand('help [verb]', 'the help of a verb')
+    .helpCommand(false)
     .showHelpAfterError(
       '(options stand behind the verb: daywalk status --json; daywalk --help tells more)',
     )
     .addHelpText('after', AFTER_HELP);
   for (const row of VERBS) addVerb(program, row, signal, onEnd);
+  // Commander's own shows everything where a verb is not known, and does not say so.
+  program
+    .command('help')
+    .description('the help of a verb')
+    .addArgument(new Argument('[verb]').choices(VERBS.map(({ name }) => name)))
+    .action((verb) => (program.commands.find((one) => one.name() === verb) ?? program).help());
   return program;
 }
 

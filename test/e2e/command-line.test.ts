@@ -70,7 +70,7 @@ test.each(
     [
       [['backfill', '2026-10-01', '2026-10-05'], /for example: daywalk backfill --from/],
       [['--json', 'status'], /options stand behind the verb: daywalk status --json/],
-      [['help', 'backfil'], /^Usage: daywalk /],
+      [['help', 'backfil'], /'backfil' is invalid for argument 'verb'\. Allowed .*backfill/],
       [
         ['run', '--api-key', 'k'],
         /no flag --api-key: .*\n {2}Set DAYWALK_API_KEY in the env.* file/,
