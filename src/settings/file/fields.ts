@@ -6,18 +6,10 @@ import { didYouMean } from '../values/spelling.ts';
 import { formatValue, parseValue, type Value } from '../values/value.ts';
 import type { Part } from './yaml-tree.ts';
 
-/** A field: what it is called in code, and what it may be. */
-interface Field<Target> {
-  readonly name: keyof Target & string;
-  readonly kind: Kind;
-}
-/** By their keys in the file. */
-export type Fields<Target> = Readonly<Record<string, Field<Target>>>;
-
-export const field = <Target>(name: keyof Target & string, kind: Kind): Field<Target> => ({
-  name,
-  kind,
-});
+/** Fields by their keys in the file: what each is called in code, and what it may be. */
+export type Fields<Target> = Readonly<
+  Record<string, readonly [name: keyof Target & string, kind: Kind]>
+>;
 
 /** What `parts` say of these fields; what cannot be read is told and left out. */
 export function readFields<Target>(
@@ -25,7 +17,7 @@ export function readFields<Target>(
   fields: Fields<Target>,
   reading: Reading,
 ): Partial<Target> {
-  const found = Object.entries(fields).flatMap(([key, { name, kind }]) => {
+  const found = Object.entries(fields).flatMap(([key, [name, kind]]) => {
     const part = parts.get(key);
     const value = part && readPart(part, (text) => parseValue(kind, text, ''), reading);
     return value === undefined ? [] : [[name, value]];
@@ -39,7 +31,7 @@ export function writtenFields<Target>(
   fields: Fields<Target>,
   before = '',
 ): [key: string, text: string][] {
-  return Object.entries(fields).flatMap(([key, { name, kind }]): [string, string][] => {
+  return Object.entries(fields).flatMap(([key, [name, kind]]): [string, string][] => {
     const value = target[name] as Value | undefined | false;
     return value === undefined || value === false ? [] : [[before + key, formatValue(kind, value)]];
   });

@@ -48,7 +48,7 @@ const named = (part: Schema): Schema => ({
 });
 
 const fieldsSchema = <T>(fields: Fields<T>): Schema =>
-  Object.fromEntries(Object.entries(fields).map(([key, { kind }]) => [key, chosen(kind)]));
+  Object.fromEntries(Object.entries(fields).map(([key, [, kind]]) => [key, chosen(kind)]));
 
 /** YAML reads `yes` as a text and `true` as a truth. */
 function chosen(kind: Kind): Schema {

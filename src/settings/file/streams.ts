@@ -11,7 +11,7 @@ import type { Reading } from '../reading.ts';
 import { choice } from '../table/kinds.ts';
 import { SETTINGS } from '../table/table.ts';
 import { didYouMean } from '../values/spelling.ts';
-import { type Fields, field, partsByKey, readFields, readPart, writtenFields } from './fields.ts';
+import { type Fields, partsByKey, readFields, readPart, writtenFields } from './fields.ts';
 import type { Part } from './yaml-tree.ts';
 
 /** The settings that a stream may have of its own. */
@@ -19,11 +19,11 @@ export const PER_STREAM = ['recordsPath', 'totalPath', 'idPath', 'timePath', 're
 
 /** What a stream says besides its filters. */
 export const STREAM_FIELDS: Fields<Stream> = {
-  resource: field('resource', choice(...RESOURCES)),
+  resource: ['resource', choice(...RESOURCES)],
   ...Object.fromEntries(
-    PER_STREAM.map((key) => [SETTINGS[key].name, field<Stream>(key, SETTINGS[key].kind)]),
+    PER_STREAM.map((key) => [SETTINGS[key].name, [key, SETTINGS[key].kind] as const]),
   ),
-  time_format: field('timeFormat', { kind: 'timeFormat' }),
+  time_format: ['timeFormat', { kind: 'timeFormat' }],
 };
 const STREAM_KEYS = [...Object.keys(STREAM_FIELDS), 'filters'];
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;

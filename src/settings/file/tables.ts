@@ -4,22 +4,22 @@ import { stringify } from 'yaml';
 import { COLUMN_TYPES, type Column, type RecordTable, type Stream } from '../../model.ts';
 import type { Reading } from '../reading.ts';
 import { choice } from '../table/kinds.ts';
-import { type Fields, field, partsByKey, readFields, writtenFields, wrongName } from './fields.ts';
+import { type Fields, partsByKey, readFields, writtenFields, wrongName } from './fields.ts';
 import { noStream } from './streams.ts';
 import type { Part } from './yaml-tree.ts';
 
 /** What a table says besides its columns. */
 export const TABLE_FIELDS: Fields<RecordTable> = {
-  stream: field('stream', { kind: 'text' }),
-  record: field('keepRecord', { kind: 'boolean' }),
-  retention: field('retention', { kind: 'retention' }),
+  stream: ['stream', { kind: 'text' }],
+  record: ['keepRecord', { kind: 'boolean' }],
+  retention: ['retention', { kind: 'retention' }],
 };
 const TABLE_KEYS = [...Object.keys(TABLE_FIELDS), 'columns'];
 export const COLUMN_FIELDS: Fields<Column> = {
-  path: field('path', { kind: 'jsonPath' }),
-  type: field('type', choice(...COLUMN_TYPES)),
-  index: field('index', { kind: 'boolean' }),
-  format: field('format', { kind: 'timeFormat' }),
+  path: ['path', { kind: 'jsonPath' }],
+  type: ['type', choice(...COLUMN_TYPES)],
+  index: ['index', { kind: 'boolean' }],
+  format: ['format', { kind: 'timeFormat' }],
 };
 const nameRule = (what: string, longest: number): string =>
   `${what} is named with small letters, digits and _, begins with a letter or _, and is no longer than ${longest} characters`;
