@@ -1,7 +1,7 @@
 /** The environment: the only place that reads it, and the check that no name in it is a slip. */
 import type { Problems } from './problems.ts';
 import { ROWS } from './table/table.ts';
-import { nearest } from './values/spelling.ts';
+import { didYouMean } from './values/spelling.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +38,5 @@ function hint(name: string, known: ReadonlySet<string>): string {
   if (base !== name && known.has(base)) return `: ${base} cannot come from a file`;
   // Compared without the prefix, which would make everything look alike.
   const plain = (one: string) => one.replace(/^DAYWALK_/i, '');
-  const found = nearest(plain(name), [...known].map(plain));
-  const meant = [...known].find((one) => plain(one) === found);
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
+  return didYouMean(plain(name), known, plain);
 }

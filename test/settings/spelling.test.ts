@@ -1,7 +1,7 @@
 /** Spelling: the distance is a distance, and only what is near is offered. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance, nearest } from '../../src/settings/values/spelling.ts';
+import { didYouMean, editDistance } from '../../src/settings/values/spelling.ts';
 
 test('distance', () => {
   expect(editDistance('', 'abc')).toBe(3);
@@ -17,13 +17,16 @@ test('distance', () => {
   );
 });
 
-test('nearest', () => {
+test('the word that is meant', () => {
   const words = ['page_length', 'page_timeout', 'since', 'log'];
-  expect(nearest('pageLength', words)).toBe('page_length');
-  expect(nearest('page-lenght', words)).toBe('page_length');
-  expect(nearest('snice', words)).toBe('since');
-  expect(nearest('x', words)).toBeUndefined();
-  expect(nearest('', words)).toBeUndefined();
-  expect(nearest('whatever', words)).toBeUndefined();
-  expect(nearest('a'.repeat(100_000), words)).toBeUndefined();
+  const meant = (word: string) => /; did you mean (.*)\?/.exec(didYouMean(word, words))?.[1];
+  expect(meant('pageLength')).toBe('page_length');
+  expect(meant('page-lenght')).toBe('page_length');
+  expect(meant('snice')).toBe('since');
+  for (const word of ['x', '', 'whatever', 'a'.repeat(100_000)])
+    expect(didYouMean(word, words)).toBe('');
+  const zones = ['Europe/Berlin', 'Europe/Paris'];
+  expect(didYouMean('berln', zones, (zone) => zone.slice('Europe/'.length))).toBe(
+    '; did you mean Europe/Berlin?',
+  );
 });

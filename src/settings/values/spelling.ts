@@ -3,26 +3,28 @@
 /** Longer words are nobody's slip of the finger, and comparing them costs their length squared. */
 const LONGEST = 64;
 
-/** The candidate nearest to `word`, if it is near enough to be meant; case and `-`, `_`, `.` count for nothing. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  if (word.length > LONGEST) return undefined;
+/**
+ * `; did you mean x?` of the candidate nearest to `word`, or nothing where none is near enough to be meant; case and `-`, `_`, `.`
+ * count for nothing.
+ * @param partOf what of a candidate is compared with the word; by default all of it.
+ */
+export function didYouMean(
+  word: string,
+  candidates: Iterable<string>,
+  partOf = (candidate: string) => candidate,
+): string {
+  if (word.length > LONGEST) return '';
   const plain = plainOf(word);
   let best: string | undefined;
   let least = Math.max(1, Math.floor(plain.length / 3)) + 1;
   for (const candidate of candidates) {
-    const found = editDistance(plain, plainOf(candidate));
+    const found = editDistance(plain, plainOf(partOf(candidate)));
     if (found < least && found < plain.length) {
       best = candidate;
       least = found;
     }
   }
-  return best;
-}
-
-/** `; did you mean x?`, or nothing. */
-export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const found = nearest(word, candidates);
-  return found === undefined ? '' : `; did you mean ${found}?`;
+  return best === undefined ? '' : `; did you mean ${best}?`;
 }
 
 function plainOf(word: string): string {

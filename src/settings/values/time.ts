@@ -4,7 +4,7 @@ import { parse as readCron } from 'node-cron';
 import { Temporal } from 'temporal-polyfill';
 import type { Day, TimeFormat } from '../../model.ts';
 import { Wrong } from '../problems.ts';
-import { didYouMean, nearest } from './spelling.ts';
+import { didYouMean } from './spelling.ts';
 
 /** An earlier year is a slip of the finger that would plan hundreds of thousands of windows. */
 export const EARLIEST: Day = '1970-01-01';
@@ -51,10 +51,8 @@ function zoneOf(text: string): string | undefined {
 /** The zone or the city that is meant. */
 function suggestion(text: string): string {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-  if (text.includes('/')) return didYouMean(text, zones);
-  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]));
-  const city = cities.get(nearest(text, cities.keys()) ?? '');
-  return city === undefined ? '' : `; did you mean ${city}?`;
+  const cityOf = (zone: string) => zone.slice(zone.lastIndexOf('/') + 1);
+  return didYouMean(text, zones, text.includes('/') ? undefined : cityOf);
 }
 
 /** Of a schedule, as node-cron reads them. */
