@@ -1,6 +1,6 @@
 /** What the doctor finds at the API: whether it answers, where list and total are, what identifies a record, in which zone it counts days. */
 import { EnvelopeError, NoRecordsError, RefusedError, UnavailableError } from '../../errors.ts';
-import type { Contract, Day, Page, Stream, Window } from '../../model.ts';
+import type { Contract, Day, Page, Stream, TimeSpan } from '../../model.ts';
 import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
@@ -147,11 +147,9 @@ function whereThingsAre({ recordsPath, totalPath }: FoundContract): string {
   return `records at ${list}, ${totalPath === null ? 'no total' : `total at ${totalPath.join('.')}`}`;
 }
 
-type Span = Pick<Window, 'from' | 'to'>;
-
 function ask(
   { source, stream, signal }: Asking,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   start: number,
   length: number,
 ) {
@@ -160,7 +158,7 @@ function ask(
 }
 
 /** A page as long as it is known to go; where that is refused, half of it and so on, as a run asks. */
-async function askLong(asking: Asking, span: Span): Promise<Page> {
+async function askLong(asking: Asking, span: TimeSpan): Promise<Page> {
   const { stream, examination, settings } = asking;
   const known = examination.lengths.get(stream.name) ?? settings.pageLength;
   let length = Math.min(known, settings.pageLength);

@@ -1,11 +1,9 @@
 /** In which offset from UTC a source counts its days, told by the times that its records carry; pure. */
+import type { TimeSpan } from '../../model.ts';
 import { follow } from '../../source/json.ts';
 
-/** What a source answered when it was asked for records between two of its wall-clock times. */
-export interface Answered {
-  /** `2026-03-01 00:00:00`, both inclusive. */
-  readonly from: string;
-  readonly to: string;
+/** What a source answered when it was asked for records of a span. */
+export interface Answered extends TimeSpan {
   readonly records: readonly unknown[];
 }
 

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../clock.ts';
 import { DaywalkError, EXIT, SettingsError } from '../../errors.ts';
 import { addDays, lastClosedDay } from '../../plan/days.ts';
-import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Database } from '../../store/database.ts';
@@ -176,10 +175,9 @@ function startDaywalk(
   signal: AbortSignal,
 ): ChildProcess {
   const { PATH, HOME, LANG, TERM, NO_COLOR } = readEnvironment();
-  const kept = defined({ PATH, HOME, LANG, TERM, NO_COLOR });
   const child = spawn(process.execPath, [MAIN, ...args, '--embedded', '--directory', DIRECTORY], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...kept, DAYWALK_LOG_LEVEL: 'warn', ...environment },
+    env: { PATH, HOME, LANG, TERM, NO_COLOR, DAYWALK_LOG_LEVEL: 'warn', ...environment },
     signal,
   });
   child.on('error', () => {});
