@@ -1,5 +1,5 @@
 /** `daywalk demo`, smaller than people see it: what it says is what is there afterwards, and nothing goes on running. */
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
@@ -24,6 +24,9 @@ test('exports through refused requests and a kill, shows the calendar and the co
     DAYWALK_SINCE: '2001-01-01',
   };
   const options = { folder, environment, secrets: [environment.DAYWALK_API_KEY] };
+  // So must no file that `init` wrote.
+  await writeFile(join(folder, 'url'), environment.DATABASE_URL);
+  await writeFile(join(folder, 'daywalk.yaml'), 'database: { url_file: url }\nno_setting: 1\n');
   const shown = await runProgram(SMALL, options);
   expect(shown, shown.stdout + shown.stderr).toMatchObject({ code: 0 });
 
@@ -48,9 +51,10 @@ test('exports through refused requests and a kill, shows the calendar and the co
   expect(shown.stdout.split('from daywalk.alerts')[1]).toMatch(
     /^ {3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}\S+ +1\d +\S/m,
   );
-  expect(await readdir(folder)).toEqual(['.daywalk']);
+  expect((await readdir(folder)).sort()).toEqual(['.daywalk', 'daywalk.yaml', 'url']);
 
-  // What it leaves can be looked at, with the command that it says.
+  // What it leaves can be looked at, with the command that it says, where no file says otherwise.
+  await rm(join(folder, 'daywalk.yaml'));
   const [, command = ''] = /daywalk (status --embedded .*)$/m.exec(shown.stdout) ?? [];
   const looked = await runProgram(command.split(' '), { folder });
   expect(looked.stdout).toMatch(/^events: \d+ of \d+ days complete/m);

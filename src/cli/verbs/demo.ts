@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +40,8 @@ export async function demo({ options, signal }: Invocation): Promise<number> {
   const days = numberFlag('--days', daysGiven, 1, 31) ?? 7;
   const eventsPerDay = numberFlag('--events', events, LEAST_EVENTS, 100_000) ?? 12_000;
   const settings = loadSettings({
-    flags: { logLevel: 'warn', ...flags, embedded: true, directory: DIRECTORY },
+    // Whatever a file of the real export says.
+    flags: { logLevel: 'warn', ...flags, embedded: true, directory: DIRECTORY, config: devNull },
     environment: {},
     cwd: process.cwd(),
   });
