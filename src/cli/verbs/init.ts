@@ -1,6 +1,7 @@
 /** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what its answers show. */
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { makeFolders } from '../../rooted-files.ts';
@@ -10,7 +11,6 @@ import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { readSmallFile } from '../../settings/small-files.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
@@ -95,21 +95,13 @@ function found(
 }
 
 /** Made of flags and environment only, whatever an old file says. */
-function settingsFor({ options }: Invocation): Settings {
-  const { config: _, force: __, ...flags } = options;
-  const { DAYWALK_CONFIG: ___, ...environment } = readEnvironment();
-  return loadSettings({
-    flags,
-    environment,
+const settingsFor = ({ options }: Invocation): Settings =>
+  loadSettings({
+    flags: { ...options, config: devNull },
+    environment: readEnvironment(),
     cwd: process.cwd(),
     require: ['api', 'database'],
-    readFile: (file) => {
-      if (/^daywalk\.ya?ml$/.test(basename(file)))
-        throw Object.assign(new Error('not read'), { code: 'ENOENT' });
-      return readSmallFile(file);
-    },
   });
-}
 
 /**
  * A database URL of this shell's environment goes into a file that only its owner can read, so that another shell finds the
