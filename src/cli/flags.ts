@@ -36,10 +36,10 @@ export const ageFlag = (given: unknown) =>
   flagValue('--older-than', given, (text) => parseDuration(text, AGE));
 
 /**
- * The folder that was given with `flag`.
+ * The file or folder that was given with `flag`.
  * @throws {SettingsError} for nothing: a variable that is not set does not mean the folder that the program is run in.
  */
-export function folderFlag(flag: string, given: unknown): string {
+export function pathFlag(flag: string, given: unknown): string {
   if (given === '') throw new SettingsError(`flag ${flag}: "" is empty`);
   return resolve(String(given));
 }

@@ -78,6 +78,7 @@ test.each(
       [['status', '--month', '3'], /Did you mean --months\?/],
       [['why', '2026-11'], /"2026-11" is a month; name one day of it/],
       [['export', '--out', ''], /^daywalk: flag --out: "" is empty$/m],
+      [['init', '--config', ''], /^daywalk: flag --config: "" is empty$/m],
     ],
     [
       [['why'], /for example: daywalk why yesterday/],

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { makeFolders } from '../../rooted-files.ts';
 import { defined } from '../../settings/defined.ts';
@@ -14,6 +14,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
+import { pathFlag } from '../flags.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -25,8 +26,8 @@ const URL_FILE = join('secrets', 'database_url');
 /** Writes the file, never over another one unless told to, and ends as `daywalk doctor` does with it. */
 export async function init(given: Invocation): Promise<number> {
   const { config, force } = given.options;
-  const path = resolve(typeof config === 'string' ? config : 'daywalk.yaml');
-  const where = typeof config === 'string' ? ` --config ${config}` : '';
+  const path = pathFlag('--config', config ?? 'daywalk.yaml');
+  const where = config === undefined ? '' : ` --config ${config}`;
   const folder = dirname(path);
   const flag = force === true ? 'w' : 'wx';
   if (flag === 'wx' && existsSync(path)) throw alreadyThere(path);

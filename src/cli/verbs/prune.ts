@@ -4,7 +4,7 @@ import type { AgeLimit } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import { counted, formatBytes, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
-import { ageFlag, folderFlag } from '../flags.ts';
+import { ageFlag, pathFlag } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type Asked, askedOf, withStore } from '../wiring.ts';
@@ -50,7 +50,7 @@ function requestOf({ options, streams }: Asked): PruneRequest {
     exported:
       options.requireExport === undefined
         ? null
-        : folderFlag('--require-export', options.requireExport),
+        : pathFlag('--require-export', options.requireExport),
   };
 }
 
