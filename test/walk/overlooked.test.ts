@@ -56,6 +56,28 @@ describe('a split whose cuts nobody asked for', () => {
     for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
   });
 
+  it('is not complete by a total that says itself that there may be more', async () => {
+    const inTheMiddle = (record: string) =>
+      idOf(record) % 100 === 0 ? 43_199.7 : (idOf(record) * 1_009) % 86_400;
+    const source: ImaginedSource = new ImaginedSource(
+      { [second]: records(2_000, 240) },
+      {
+        at: inTheMiddle,
+        wrap: (list, _, request) => {
+          const { length } = source.within(request);
+          const relation = length > 237 ? 'gte' : 'eq';
+          return `{"hits":{"total":{"value":${Math.min(237, length)},"relation":"${relation}"},"hits":[${list.join(',')}]}}`;
+        },
+      },
+    );
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: second, pageLength: 30 },
+      windowRecords: 230,
+    };
+    await teach(exporting, { calibrated: 300 });
+    expect((await exported(exporting)).get(second)?.state).toBe('complete');
+  });
+
   it('is not complete once its total is switched off', async () => {
     const source: ImaginedSource = new ImaginedSource(
       { [second]: records(2_000, 240) },

@@ -39,7 +39,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
     return again(context, split, 'a look found it otherwise', parts);
   }
   const whole = await askWhole(context);
-  const { came, total: shown, totalMissing } = whole ?? NOTHING_TOLD;
+  const { came, total: shown, totalMissing, lowerBound } = whole ?? NOTHING_TOLD;
   const isEmpty = whole?.came === 0;
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
@@ -51,7 +51,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
     throw contradicted('it was split, and its parts show nothing of what it shows');
   const total = isUntold ? split.total : shown;
-  const exact = total !== null && isExact(total, knowledge.learned);
+  const exact = total !== null && !lowerBound && isExact(total, knowledge.learned);
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
   const isTold =
     split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
@@ -90,7 +90,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   return { kind: 'complete', proof };
 }
 
-const NOTHING_TOLD = { came: 0, total: null, totalMissing: false };
+const NOTHING_TOLD = { came: 0, total: null, totalMissing: false, lowerBound: false };
 
 /** What the window tells; null where it is refused again, and so cannot be had whole. */
 const askWhole = async (context: WindowContext) =>
