@@ -133,6 +133,44 @@ it('a split whose parts hold less than the total is not complete once an answer 
   expect((await exported(exporting)).get(second)?.state).toBe('failed');
 });
 
+it('a split whose parts hold less than the total is not complete while the whole of it is answered with failures', async () => {
+  const isDay = ({ from, to }: PageRequest) => from.endsWith('00:00:00') && to.endsWith('23:59:59');
+  let fails = false;
+  let lags = true;
+  const source: ImaginedSource = new ImaginedSource(
+    { [second]: records(2_000, 240) },
+    {
+      before: (_, request) => {
+        if (fails && isDay(request)) throw new EnvelopeError('busy');
+      },
+      // Parts come from a replica that lags at first.
+      arrange: (list, _, request) =>
+        lags && !isDay(request) ? list.filter((record) => idOf(record) !== 2_201) : list,
+      wrap: (list, _, request) => {
+        const { length } = source.within(request).filter((record) => idOf(record) !== 2_201);
+        return body(list, lags && !isDay(request) ? length : source.within(request).length);
+      },
+    },
+  );
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: second, pageLength: 30 },
+    windowRecords: 200,
+  };
+  await teach(exporting, { calibrated: 300 });
+  let parts = 0;
+  await runOnce({
+    ...exporting,
+    onEvent: (event) => {
+      if (event.kind === 'split') fails = true;
+      if (event.kind !== 'complete') return;
+      if (event.window.kind === 'part') parts += 1;
+      lags = parts < 2;
+      if (event.window.kind === 'day') fails = false;
+    },
+  });
+  expect((await resultsOf(exporting)).get(second)?.state).toBe('complete');
+});
+
 describe('pages that are counted by number, without totals', () => {
   it('between which a record goes do not hide the one that moves up', async () => {
     const byNumber: Habits['arrange'] = (list, _, { start, length }) => {

@@ -55,10 +55,13 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
   const isTold =
     split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
-  // Of a window that was split because none was told, or that has come to hold too many, its parts tell them.
+  // Of a window that was split because none was told, or that has come to hold too many, its parts tell them; so they do where it cannot
+  // be had, and told of more.
+  const told = split.total ?? 0;
+  const isDoubtful = totalMissing || (whole === null && told > records);
   const lacksTotal =
-    totalMissing &&
-    ((split.total ?? 0) >= records || (await movedParts(context, split)).length > 0);
+    (totalMissing && told >= records) ||
+    (isDoubtful && (await movedParts(context, split)).length > 0);
   const isCovered = isTold && !lacksTotal && (total === null || total <= records);
   const addsUp = exact ? total === records : isCovered;
   if (exact && came > 0 && total < records && split.by === 'time' && isTold) {
