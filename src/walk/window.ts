@@ -10,7 +10,7 @@ import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
 import { publish } from './proof/publishing.ts';
 import { isPassing, lacksWhatWasHeard, orderOf } from './proof/settle.ts';
 import { splitUp } from './proof/splitting.ts';
-import { proveByUnion, walkOnePage } from './proof/union.ts';
+import { proveByUnion, singlePages, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
 import { lookAtEnd } from './questions/end.ts';
 import { isRestless, shows, totalsCount } from './questions/questions.ts';
@@ -38,17 +38,23 @@ export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
   if (window.held === 0 && window.state !== 'complete')
     context.knowledge.spansShown.add(textOf(window));
   let wholes = window.walked ? await readWholes(context) : [];
+  // Of pages that differ each time one more does not show that the others are as they were: a union begins anew.
+  const since = singlePages(wholes).length > 1 ? (wholes.at(-1)?.walkId ?? 0) : 0;
+  if (since > 0) wholes = [];
   let isOld = await isOutdated(context, wholes);
   for (;;) {
     const end = await (isOld ? again : advance)(context, wholes);
     isOld = false;
     if (end !== null) return end;
-    wholes = await readWholes(context);
+    wholes = await readWholes(context, since);
   }
 }
 
-const readWholes = async ({ database, window }: WindowContext): Promise<Walks> =>
-  (await readWalks(database, window)).filter(({ role }) => role === 'whole');
+/** The walks of the whole window, newer than the one given. */
+const readWholes = async ({ database, window }: WindowContext, since = 0): Promise<Walks> =>
+  (await readWalks(database, window)).filter(
+    ({ role, walkId }) => role === 'whole' && walkId > since,
+  );
 
 /** Whether what another worker walked to its end, who was killed then, maybe days ago, is not what the source shows now. */
 async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolean> {

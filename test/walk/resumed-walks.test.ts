@@ -127,6 +127,41 @@ it.each([
   },
 );
 
+/** By chance, the same for the same request. */
+const chance = (number: number) => Math.abs(Math.sin(number * 78.233 + 91) * 43_758.5453) % 1;
+
+it.each<[string, boolean, Habits['arrange']]>([
+  ['replicas', true, (list, number) => (chance(number) < 0.2 ? list.slice(1) : list)],
+  [
+    'an order by chance',
+    false,
+    (list, number) => list.toSorted((a, b) => chance(number + idOf(a)) - chance(number + idOf(b))),
+  ],
+])(
+  'a union that was whole hours ago is not believed as it is: %s',
+  async (_, restless, arrange) => {
+    const source = new ImaginedSource({ [day]: records(1, 8) }, { arrange });
+    const exporting: Exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: day,
+      pageLength: 20,
+    };
+    if (restless) await teach(exporting, { restless });
+    const gate: Gate = async (statement, act) => {
+      if (statement?.includes('prove_window')) throw new Killed();
+      return act();
+    };
+    await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
+    await expireLeases(server);
+    source.lists.set(`${day} 00:00:00`, records(1, 9));
+    await runOnce(exporting);
+    expect((await readResults(server, exporting.stream)).get(day)?.state).toBe('complete');
+    expect(await complaints(server, source, exporting.stream)).toEqual([]);
+  },
+);
+
 it('nothing that lay across a midnight days ago is not believed as it is', async () => {
   const at = (record: string) => (idOf(record) === 9 ? 86_399.7 : 40_000 + idOf(record));
   const source = new ImaginedSource({ [day]: records(1, 8) }, { at });

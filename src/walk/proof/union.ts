@@ -18,7 +18,7 @@ const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
 /** The walks of one page that count. */
-const singlePages = (wholes: Walks) =>
+export const singlePages = (wholes: Walks) =>
   wholes.filter(({ outcome, end, pages }) => outcome === 'ended' && end === 'open' && pages === 1);
 
 /**
