@@ -121,3 +121,11 @@ it('days that show nothing but what lasts for longer ignore no time of day', asy
   expect(states).toEqual(COMPLETE);
   expect(shown).toEqual(idsOf(all));
 });
+
+it('days that show incidents that are open, as do all days to come, are whole beside what each of them has alone', async () => {
+  const open = [71, 72, 73, 74].map((id) => ({ id, first: id - 80, last: Number.MAX_VALUE }));
+  const all = [...moments(3, 5_000, 70_000), ...open];
+  const { states, shown } = await exportOf(all);
+  expect(states).toEqual(COMPLETE);
+  expect(shown).toEqual(idsOf(all));
+});

@@ -4,7 +4,7 @@ import { addDays, dayAt } from '../../plan/days.ts';
 import { compareSums, type DayBeside, readDaysBeside } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readFirstHashes } from '../../store/evidence/evidence.ts';
 import { readProvenWalk } from '../../store/evidence/proven.ts';
-import { contradicted } from '../failures.ts';
+import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { hashesShown, isRestless, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible, NOT_YET, textOf } from '../questions/span.ts';
@@ -121,11 +121,37 @@ export async function refuseOtherDays(
     const hashes = await ask(other, length);
     const shows = (hash: string) => other > today || same.hashes.includes(hash);
     if (!hashes.some(shows)) continue;
+    const known = [...same.hashes, ...hashes];
+    const own = again.filter((hash) => !known.includes(hash));
+    if (other > today && (await heedsDay(context, walkId, own, { day: other, hashes }))) continue;
     throw contradicted(
       `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
       'The source does not heed which day it is asked for: is it asked as its API wants it, and does it keep days that old?',
     );
   }
+}
+
+/**
+ * Whether a day is heeded, though one that is not yet shows some records, too: what lasts for longer, as an incident that is open. Then
+ * it shows others, which neither its first second shows, nor that other day, of which all was shown.
+ * @param own records that were shown for the day, and not for the other.
+ */
+async function heedsDay(
+  context: WindowContext,
+  walkId: number,
+  own: readonly string[],
+  { day, hashes }: DayBeside,
+): Promise<boolean> {
+  const { knowledge, window } = context;
+  const length = knowledge.pageLength(context.pageLength);
+  if (own.length === 0 || hashes.length >= Math.min(length, knowledge.largestAnswer)) return false;
+  const behind = await orNull(question(context, dayOf(day), hashes.length, 1));
+  const first = { ...window, to: window.from };
+  const alone = await orNull(question(context, first, 0, length, walkId));
+  if ((behind?.came ?? 0) > 0 || alone === null) return false;
+  // Where the list moves on meanwhile, what was shown first is not there any more.
+  const still = await hashesShown(context, window, Math.max(1, length - 2), walkId);
+  return own.some((hash) => still.includes(hash) && !alone.hashes.includes(hash));
 }
 
 /** The newest days are too old for no source. */
