@@ -238,6 +238,33 @@ it.each([
   },
 );
 
+it('one answer to a look that tells a total of nothing keeps no dense second from being complete', async () => {
+  const [, former = '', newest = ''] = closedDays(3);
+  let isWrong = false;
+  const source: ImaginedSource = new ImaginedSource(
+    { [former]: records(1_000, 30), [newest]: records(2_000, 60) },
+    {
+      at: (record) => (idOf(record) < 2_000 ? secondOf(record) : 43_211),
+      before: (_, { start }) => {
+        if (start >= 40) throw new RequestError(400, 'too deep');
+      },
+      wrap: (list, _, request) => {
+        const total = isWrong ? 0 : source.within(request).length;
+        if (request.from.startsWith(former)) isWrong = false;
+        return `{"total":${total},"data":[${list.join(',')}]}`;
+      },
+    },
+  );
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: former, pageLength: 50, recheckDays: 3 },
+  };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  isWrong = true;
+  expect((await exported(exporting)).get(newest)?.state).toBe('complete');
+  expect(isWrong).toBe(false);
+});
+
 it('a day that a look found otherwise is not complete until it was walked again', async () => {
   const known = records(1_000, 12);
   let away = false;

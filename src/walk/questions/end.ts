@@ -57,9 +57,18 @@ export async function lookAtEnd(
   }
   if (total !== null && total > records)
     return `the total is ${total}, and ${records} records are stored`;
-  // The list is as long as it was: a total of fewer is a lower bound, or counts something else by now.
-  if (total !== null && total < records && knowledge.learned.calibrated > 0)
-    await knowledge.learnLowerBound(textOf(walk), total, `showed record ${records} beside it`);
+  // The list is as long as it was: a total of fewer, also when it is asked for again, is a lower bound, or counts something else by now.
+  if (total !== null && total < records && knowledge.learned.calibrated > 0) {
+    const other = byNumber ? 1 : Math.max(2, most - 1);
+    const told =
+      (await orNull(question(context, walk, start, other, walk.walkId)))?.total ?? records;
+    if (told < records)
+      await knowledge.learnLowerBound(
+        textOf(walk),
+        Math.max(total, told),
+        `showed record ${records} beside it`,
+      );
+  }
   return null;
 }
 
