@@ -360,6 +360,32 @@ it('a source that comes to ignore the time of day is not asked second by second'
   expect(source.asked.length).toBeLessThan(1_500);
 });
 
+it('a source that comes to heed the time of day is asked for parts of a day, and for its midnights', async () => {
+  let isMended = false;
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 30), [second]: records(2_000, 30), [third]: records(3_000, 35) },
+    {
+      // In the last fraction of a second of each day.
+      at: (record) => (idOf(record) % 1_000 === 5 ? 86_399.7 : (idOf(record) * 1_009) % 86_000),
+      arrange: (list, _, request) => {
+        if (isMended) return list;
+        const from = `${request.from.slice(0, 10)} 00:00:00`;
+        return source.within({ ...request, from, to: `${request.to.slice(0, 10)} 23:59:59.9` });
+      },
+    },
+  );
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: first, pageLength: 50, recheckDays: 3 },
+  };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+  isMended = true;
+  await later('2 hours');
+  await runOnce(exporting);
+  await later('2 hours');
+  const states = [...(await exported(exporting)).values()].map(({ state }) => state);
+  expect(states).toEqual(['complete', 'complete', 'complete']);
+});
+
 it('what another record hid under an id_path that was wrong is shown again without it', async () => {
   const list = (from: number) =>
     Array.from({ length: 12 }, (_, index) => `{"id": ${from + index}, "rule": ${index % 3}}`);

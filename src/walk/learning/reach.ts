@@ -5,6 +5,7 @@ import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
+import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
 import { contradicted, isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
@@ -27,6 +28,7 @@ export async function divide(
   span: Span,
   parts: number,
 ): Promise<Split | null> {
+  await doubtIgnoresTime(context);
   if (context.knowledge.reach === null && secondsOf(span) < parts * SHORTEST_CUT)
     await learnReach(context, span);
   return splitSpan(context, span, parts);
@@ -98,6 +100,24 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
   }
   await knowledge.learn('reach', 'day', `parts of ${day} show the same records`);
   return true;
+}
+
+/**
+ * Called where it matters that the source ignores the time of day, as it may have come to heed it: neither the first nor the last second of
+ * a day with records shows any then. Once a run is enough where they do.
+ */
+export async function doubtIgnoresTime(context: WindowContext): Promise<void> {
+  const { database, knowledge, window } = context;
+  if (knowledge.reach !== 'day' || knowledge.stillIgnoresTime) return;
+  const day = dayOf(window.day);
+  for (const second of [day.from, day.to])
+    if ((await shows(context, { ...day, from: second, to: second }, 2)) !== false) {
+      knowledge.stillIgnoresTime = true;
+      return;
+    }
+  if ((await shows(context, day, 2)) !== true) return;
+  await askMidnightsAgain(database, knowledge.streamId);
+  await knowledge.doubt('reach');
 }
 
 /**

@@ -21,7 +21,7 @@ import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
 import { isLongerShown } from '../learning/caps.ts';
 import { learnHiddenByDate, learnRounding, refuseUnfinished } from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
-import { learnReach } from '../learning/reach.ts';
+import { doubtIgnoresTime, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
@@ -113,6 +113,7 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
 /** Asks a cut that is a window of its own, and publishes its correction; anew where its walks are gone by then. */
 export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
+  await doubtIgnoresTime(context);
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
   // What a worker before has walked may be of days ago, and of another state of the source.
   const earlier = window.walked ? await readWalks(database, window) : [];
