@@ -130,7 +130,7 @@ it.each([
 /** By chance, the same for the same request. */
 const chance = (number: number) => Math.abs(Math.sin(number * 78.233 + 91) * 43_758.5453) % 1;
 
-it.each<[string, boolean, Habits['arrange']]>([
+it.each<[string, boolean, NonNullable<Habits['arrange']>]>([
   ['replicas', true, (list, number) => (chance(number) < 0.2 ? list.slice(1) : list)],
   [
     'an order by chance',
