@@ -137,14 +137,14 @@ const wrongEncoding = (encoding: string) =>
 
 async function compare(database: Database) {
   const names = await namesOfCode();
-  const { present, encoding } = await database.one<{ present: boolean; encoding: string }>(
+  const [had] = await database.query<{ present: boolean; encoding: string }>(
     `select to_regclass('daywalk.migrations') is not null as present, current_setting('server_encoding') as encoding`,
   );
-  const rows = present
+  const rows = had?.present
     ? await database.query<{ name: string }>('select name from daywalk.migrations order by id')
     : [];
   const done = rows.map(({ name }) => name);
-  if (done.length === 0 && encoding !== 'UTF8') throw wrongEncoding(encoding);
+  if (done.length === 0 && had && had.encoding !== 'UTF8') throw wrongEncoding(had.encoding);
   return {
     /** Migrations that the database has and the code does not: it is newer. */
     newer: done.filter((name) => !names.includes(name)),
