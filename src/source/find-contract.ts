@@ -159,7 +159,7 @@ function totalOf(
 ): Pick<Contract, 'totalPath' | 'relationPath'> {
   if (given) {
     if (parseTotal(valueAt(document, given)) !== null)
-      return { totalPath: given, relationPath: relationBeside(document, given) };
+      return { totalPath: given, relationPath: relationBeside(given) };
     throw refuse(
       notThere(document, given, 'a whole number'),
       'total_path has to name a number; "none" says that there is no total to be trusted',

@@ -109,22 +109,15 @@ function candidatesIn(
   return counts.flatMap((name) => totalAt(object[name], [...path, name]) ?? []);
 }
 
-/** A number, or Elasticsearch's `{ value, relation }`. */
+/** A number, or Elasticsearch's `{ value, relation }`; the latter may be told only where there are more. */
 function totalAt(value: unknown, path: Path): TotalCandidate | null {
   const plain = parseTotal(value);
   if (plain !== null) return { path, relationPath: null, total: plain };
   const total = isObject(value) ? parseTotal(value.value) : null;
   if (total === null) return null;
-  return { path: [...path, 'value'], relationPath: relationIn(value, path), total };
-}
-
-function relationIn(value: unknown, path: Path): Path | null {
-  return isObject(value) && typeof value.relation === 'string' ? [...path, 'relation'] : null;
+  return { path: [...path, 'value'], relationPath: [...path, 'relation'], total };
 }
 
 /** The relation beside a total that the settings name, so that `hits.total.value` is qualified in this case too. */
-export function relationBeside(document: unknown, totalPath: Path): Path | null {
-  if (totalPath.at(-1) !== 'value') return null;
-  const above = totalPath.slice(0, -1);
-  return relationIn(valueAt(document, above), above);
-}
+export const relationBeside = (totalPath: Path): Path | null =>
+  totalPath.at(-1) === 'value' ? [...totalPath.slice(0, -1), 'relation'] : null;
