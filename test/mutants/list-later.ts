@@ -524,8 +524,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what cannot be had whole is asked for its total',
     'src/walk/proof/closing.ts',
-    '(await orNull(question(context, context.window, 0, 1))) ??',
-    '(await question(context, context.window, 0, 1)) ??',
+    'const one = await ask(1);',
+    'const one = await question(context, context.window, 0, 1);',
     ['test/walk/refused-whole.test.ts'],
   ),
   mutant(

@@ -174,6 +174,40 @@ it('a split whose parts hold less than the total is not complete while the whole
   expect((await resultsOf(exporting)).get(second)?.state).toBe('complete');
 });
 
+it('one answer that tells a total of nothing when a split is closed keeps no dense second from being complete', async () => {
+  const [, former = '', newest = ''] = closedDays(3);
+  let isWrong = false;
+  let wrong = 0;
+  const source: ImaginedSource = new ImaginedSource(
+    { [former]: records(1_000, 240), [newest]: records(2_000, 60) },
+    {
+      at: (record) => (idOf(record) < 2_000 ? secondOf(record) : 43_211),
+      before: (_, { start }) => {
+        if (start >= 40) throw new RequestError(400, 'too deep');
+      },
+      wrap: (list, _, request) => {
+        const { length } = source.within(request);
+        const isOnce = isWrong && length === 240;
+        if (isOnce) wrong += 1;
+        isWrong &&= !isOnce;
+        return body(list, isOnce ? 0 : length);
+      },
+    },
+  );
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: former, pageLength: 50 },
+  };
+  await runOnce({
+    ...exporting,
+    onEvent: (event) => {
+      if (event.kind !== 'complete' || event.window.day !== former) return;
+      isWrong = event.window.kind !== 'day';
+    },
+  });
+  expect(wrong).toBe(1);
+  expect((await resultsOf(exporting)).get(newest)?.state).toBe('complete');
+});
+
 describe('pages that are counted by number, without totals', () => {
   it('between which a record goes do not hide the one that moves up', async () => {
     const byNumber: Habits['arrange'] = (list, _, { start, length }) => {

@@ -38,13 +38,13 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
     const parts = moved.length > 0 ? moved : all;
     return again(context, split, 'a look found it otherwise', parts);
   }
-  const whole = await askWhole(context);
+  const records = sumOf(split);
+  const whole = await askWhole(context, records);
   const { came, total: shown, totalMissing, lowerBound } = whole ?? NOTHING_TOLD;
   const isEmpty = whole?.came === 0;
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
     await refuseForgotten(context, came);
-  const records = sumOf(split);
   // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
   const isUntold =
     isEmpty && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
@@ -95,10 +95,17 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
 
 const NOTHING_TOLD = { came: 0, total: null, totalMissing: false, lowerBound: false };
 
-/** What the window tells; null where it is refused again, and so cannot be had whole. */
-const askWhole = async (context: WindowContext) =>
-  (await orNull(question(context, context.window, 0, 1))) ??
-  (await orNull(question(context, context.window, 0, 2)));
+/**
+ * What the window tells; null where it is refused again, and so cannot be had whole. A total below what its parts hold may be that of one
+ * answer: it is asked for again.
+ */
+async function askWhole(context: WindowContext, records: number) {
+  const ask = (length: number) => orNull(question(context, context.window, 0, length));
+  const one = await ask(1);
+  if (one !== null && (one.total ?? records) >= records) return one;
+  const other = await ask(2);
+  return (one?.total ?? 0) > (other?.total ?? 0) ? one : (other ?? one);
+}
 
 /**
  * Where no exact total says that the parts are all: whether the whole showed a record, and shows it still, that none of them holds.
