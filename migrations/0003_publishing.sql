@@ -960,7 +960,7 @@ end $$;
 create function daywalk.wait_for_parts(target bigint) returns void
 language sql set search_path = pg_catalog, pg_temp as $$
   update daywalk.windows w
-     set state = 'split', rewalk = false,
+     set state = 'split',
          due_at = case when not exists (select from daywalk.windows part
                                          where part.split_from = w.window_id and part.state not in ('complete', 'replaced'))
                        then clock_timestamp() end

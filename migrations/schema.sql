@@ -3706,7 +3706,7 @@ CREATE OR REPLACE FUNCTION daywalk.wait_for_parts(target bigint)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   update daywalk.windows w
-     set state = 'split', rewalk = false,
+     set state = 'split',
          due_at = case when not exists (select from daywalk.windows part
                                          where part.split_from = w.window_id and part.state not in ('complete', 'replaced'))
                        then clock_timestamp() end

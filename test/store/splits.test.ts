@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import type { Proof } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
-import { failWindow, type LeasedWindow } from '../../src/store/leases.ts';
+import { failWindow, type LeasedWindow, noteDifferent } from '../../src/store/leases.ts';
 import { closeSplit, readSplit, replanParts, splitWindow } from '../../src/store/splits.ts';
 import { proveWindow } from '../../src/store/walks.ts';
 import { audit, overlooked } from '../support/audit.ts';
@@ -323,6 +323,18 @@ describe('parts that do not add up', () => {
     expect(await stateOf(day)).toEqual({ state: 'split', due: true });
     await close(day, 3);
     expect(await shown()).toEqual(['1', '2', '3']);
+  });
+
+  it('that are proven meanwhile, as beside a midnight, leave it to be walked again as a look has found it otherwise', async () => {
+    const { day, morning, evening } = await splitDay(await planDays(database), false);
+    await prove(morning, [1, 2]);
+    await prove(evening, [3, 4]);
+    await close(day, 4, { calibrated: true, total: 4 });
+    const looked = await leaseWindow(database, day);
+    await noteDifferent(database, looked);
+    await failWindow(database, looked, 'the API answered 500', 60_000, false);
+    await prove(evening, [3, 4]);
+    expect(await leaseWindow(database, day)).toMatchObject({ state: 'split', rewalk: true });
   });
 });
 
