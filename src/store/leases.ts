@@ -181,12 +181,13 @@ export function listFailed(database: Database, streamId: number): Promise<number
   );
 }
 
-/** Makes windows due that have failed, and were never complete, as if they had not been tried. */
+/** Makes windows due that have failed, and were never complete, as if they had not been tried, once their day is closed. */
 export async function unfail(database: Database, windowIds: readonly number[]): Promise<void> {
   await database.persist(
-    `update daywalk.windows
-        set state = 'pending', due_at = clock_timestamp(), failures = 0, attempts = 0, last_error = null, last_failed_at = null
-      where window_id = any ($1::bigint[]) and state = 'failed' and proof is null`,
+    `update daywalk.windows w
+        set state = 'pending', due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
+            failures = 0, attempts = 0, last_error = null, last_failed_at = null
+       from daywalk.streams s where s.stream_id = w.stream_id and window_id = any ($1::bigint[]) and state = 'failed' and proof is null`,
     [windowIds],
   );
 }

@@ -201,7 +201,8 @@ export async function askNeighboursAgain(
 }
 
 /**
- * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due.
+ * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due, once
+ * its day is closed.
  * @returns whether anything failed, or is gone.
  */
 export function acceptSource(database: Database, streamId: number): Promise<boolean> {
@@ -209,8 +210,9 @@ export function acceptSource(database: Database, streamId: number): Promise<bool
     `with accepted as (
        update daywalk.streams set accepted_at = clock_timestamp(), distrusted_since = null where stream_id = $1
      ), tried as (
-       update daywalk.windows set due_at = clock_timestamp()
-        where stream_id = $1 and state = 'failed' and due_at > clock_timestamp()
+       update daywalk.windows w set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp())
+         from daywalk.streams s
+        where s.stream_id = $1 and w.stream_id = $1 and w.state = 'failed' and w.due_at > clock_timestamp()
      ), forgiven as (
        update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0 returning 1
      )

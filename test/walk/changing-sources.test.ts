@@ -9,6 +9,7 @@ import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
+  accept,
   closedDays,
   type Exporting,
   exported,
@@ -318,6 +319,36 @@ it.each([
     await expect(runOnce(exporting)).rejects.toThrow('no answer');
     isAway = false;
     expect((await exported({ ...exporting, ...change })).get(third)?.state).toBe('pending');
+    expect((await exported(exporting)).get(third)?.state).toBe('complete');
+  },
+);
+
+it.each([
+  ['where a person accepts its source', true],
+  ['where another day tells what answers mean', false],
+])(
+  'a day that has failed, and is not over by the time zone of now, waits until it is also %s',
+  async (_, isKnown) => {
+    let isAway = true;
+    const source = new ImaginedSource(
+      { [second]: records(2_000, 12), [third]: records(3_000, 12) },
+      {
+        before: (_source, { to }) => {
+          if (isAway && (!isKnown || to >= third)) throw new UnavailableError('api', 'no answer');
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 30 };
+    await expect(runOnce(exporting)).rejects.toThrow('no answer');
+    isAway = false;
+    await server.query(
+      `update daywalk.windows set state = 'failed' where kind = 'day' and day = $1`,
+      [third],
+    );
+    const corrected = { ...exporting, timeZone: 'Etc/GMT+12' };
+    await runOnce(corrected);
+    if (isKnown) await accept(server, exporting.stream);
+    expect((await exported(corrected)).get(third)?.state).not.toBe('complete');
     expect((await exported(exporting)).get(third)?.state).toBe('complete');
   },
 );
