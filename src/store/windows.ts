@@ -201,8 +201,8 @@ export async function askNeighboursAgain(
 }
 
 /**
- * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due, once
- * its day is closed.
+ * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due, with
+ * what waits for it, once its day is closed.
  * @returns whether anything failed, or is gone.
  */
 export function acceptSource(database: Database, streamId: number): Promise<boolean> {
@@ -212,7 +212,7 @@ export function acceptSource(database: Database, streamId: number): Promise<bool
      ), tried as (
        update daywalk.windows w set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp())
          from daywalk.streams s
-        where s.stream_id = $1 and w.stream_id = $1 and w.state = 'failed' and w.due_at > clock_timestamp()
+        where s.stream_id = $1 and w.stream_id = $1 and w.state in ('pending', 'failed') and w.due_at > clock_timestamp()
      ), forgiven as (
        update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0 returning 1
      )

@@ -5,8 +5,15 @@ import { LeaseLostError } from '../../src/errors.ts';
 import type { Proof } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, type LeasedWindow, noteDifferent } from '../../src/store/leases.ts';
-import { closeSplit, readSplit, replanParts, splitWindow } from '../../src/store/splits.ts';
+import {
+  closeSplit,
+  letPartsWait,
+  readSplit,
+  replanParts,
+  splitWindow,
+} from '../../src/store/splits.ts';
 import { proveWindow } from '../../src/store/walks.ts';
+import { acceptSource } from '../../src/store/windows.ts';
 import { audit, overlooked } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
@@ -335,6 +342,21 @@ describe('parts that do not add up', () => {
     await failWindow(database, looked, 'the API answered 500', 60_000, false);
     await prove(evening, [3, 4]);
     expect(await leaseWindow(database, day)).toMatchObject({ state: 'split', rewalk: true });
+  });
+
+  it('that wait for one that has failed are tried with it once a person accepts its source', async () => {
+    const streamId = await planDays(database);
+    const { morning, evening } = await splitDay(streamId, false);
+    await failWindow(database, await leaseWindow(database, morning), 'it lacks records', 60_000);
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() where window_id = $1`,
+      [evening],
+    );
+    await letPartsWait(database, { windowId: morning });
+    expect(await stateOf(evening)).toEqual({ state: 'pending', due: false });
+    await acceptSource(database, streamId);
+    expect(await stateOf(morning)).toEqual({ state: 'failed', due: true });
+    expect(await stateOf(evening)).toEqual({ state: 'pending', due: true });
   });
 });
 
