@@ -18,6 +18,7 @@ import {
   runOnce,
   SETTLE_MS,
   sharedDatabase,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
@@ -415,6 +416,25 @@ it('a source that comes to heed the time of day is asked for parts of a day, and
   await later('2 hours');
   const states = [...(await exported(exporting)).values()].map(({ state }) => state);
   expect(states).toEqual(['complete', 'complete', 'complete']);
+});
+
+it('a source that ignores the time of day, and shows nothing of one second, is not learned anew with each midnight', async () => {
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 31), [second]: records(2_000, 33), [third]: records(3_000, 35) },
+    {
+      arrange: (_, __, request) => {
+        if (request.from === request.to) return [];
+        const from = `${request.from.slice(0, 10)} 00:00:00`;
+        return source.within({ ...request, from, to: `${request.to.slice(0, 10)} 23:59:59` });
+      },
+    },
+  );
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: first, pageLength: 50, recheckDays: 3 },
+  };
+  await teach(exporting, { reach: 'day', proven_size: 100 });
+  expect((await exported(exporting)).get(third)?.state).toBe('complete');
+  expect(source.asked.length).toBeLessThan(30);
 });
 
 it('what another record hid under an id_path that was wrong is shown again without it', async () => {

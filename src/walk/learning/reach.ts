@@ -104,18 +104,23 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
 
 /**
  * Called where it matters that the source ignores the time of day, as it may have come to heed it: neither the first nor the last second of
- * a day with records shows any then. Once a run is enough where they do.
+ * a day with records shows any then, nor does a minute show what it was learned by. Once a run is enough.
  */
 export async function doubtIgnoresTime(context: WindowContext): Promise<void> {
   const { database, knowledge, window } = context;
-  if (knowledge.reach !== 'day' || knowledge.stillIgnoresTime) return;
   const day = dayOf(window.day);
-  for (const second of [day.from, day.to])
-    if ((await shows(context, { ...day, from: second, to: second }, 2)) !== false) {
-      knowledge.stillIgnoresTime = true;
-      return;
-    }
-  if ((await shows(context, day, 2)) !== true) return;
+  const isAsked = () => knowledge.reach !== 'day' || knowledge.timeAsked;
+  for (const second of [day.from, day.to]) {
+    if (isAsked()) return;
+    const shown = await shows(context, { ...day, from: second, to: second }, 2);
+    if (shown !== false) knowledge.timeAsked = true;
+  }
+  if (isAsked() || (await shows(context, day, 2)) !== true) return;
+  // Nothing may be shown where a range ends as it begins.
+  const ignoresTime = await ignoresTimeOfDay(context, window.day);
+  if (isAsked()) return;
+  knowledge.timeAsked = true;
+  if (ignoresTime) return;
   await askMidnightsAgain(database, knowledge.streamId);
   await knowledge.doubt('reach');
 }

@@ -41,8 +41,8 @@ export class Knowledge {
   totalsCount: boolean | null = null;
   /** The window of the fewest records at which a total said that there are more, so that it was split; null: none was. */
   capMet: { readonly records: number; readonly windowId: number } | null = null;
-  /** It was asked in this run whether the source ignores the time of day still, and it does. */
-  stillIgnoresTime = false;
+  /** It was asked in this run whether the source ignores the time of day still. */
+  timeAsked = false;
   /** A range as short as a cut is asked for with was answered. */
   answersShort = false;
   /** Seconds that are asked for before the first day of all where ends are rounded: as few as are answered. */
