@@ -132,15 +132,17 @@ export class StreamContract {
     const { database, reader, streamId, hints } = this.#parts;
     if (known.totalPath !== null || hints.totalPath !== undefined || page.start > 0) return known;
     if (!mayTellTotal(page.body)) return known;
+    let found: FoundContract;
     try {
-      const found = reader.findContract(page.body, { recordsPath: known.recordsPath });
-      if (found.records === 0 || found.totalPath === null) return known;
-      return await addTotal(database, streamId, found);
+      found = reader.findContract(page.body, { recordsPath: known.recordsPath });
     } catch (error) {
       // It is not what it was, which is told when it is read, or has several that differ.
       if (error instanceof EnvelopeError) return known;
       throw error;
     }
+    if (found.records === 0 || found.totalPath === null) return known;
+    await this.#refuseFault(page, known.recordsPath);
+    return addTotal(database, streamId, spelled(hints), found);
   }
 
   async #readAt<R extends PageFacts>(

@@ -190,6 +190,33 @@ describe('a failure in the frame of an answer with records', () => {
   });
 });
 
+describe('a total that the first answers left out', () => {
+  const totalPath = async () => {
+    const [row] = await server.query('select total_path from daywalk.contracts');
+    return row?.total_path;
+  };
+
+  it('is where an answer tells it that tells of no failure', async () => {
+    await shown({ data: R(1, 2) });
+    const failing = { error: 'no index', meta: { total: 3 }, data: R(3) };
+    await expect(page(await answering([given(failing)]))).rejects.toThrow('tells of a failure');
+    expect(await totalPath()).toBeNull();
+    await probe(await answering([given({ total: 2, data: R(1, 2) })]));
+    expect(await totalPath()).toEqual(['total']);
+  });
+
+  it('stays where another process found it', async () => {
+    await shown({ data: R(1, 2) });
+    const [one, other] = [
+      await answering([given({ total: 2, data: R(1, 2) })]),
+      await answering([given({ meta: { total: 2 }, data: R(1, 2) })]),
+    ];
+    await probe(one);
+    expect(await probe(other)).toMatchObject({ total: null });
+    expect(await totalPath()).toEqual(['total']);
+  });
+});
+
 describe('an answer of another shape', () => {
   it('is no empty day where a code tells of the failure', async () => {
     await shown({ result: { rows: R(1, 2), total: 2 } });

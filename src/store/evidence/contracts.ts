@@ -51,10 +51,14 @@ export async function rememberContract(
   return held ?? { recordsPath, totalPath, relationPath };
 }
 
-/** Adds where totals are to the contract of a stream whose answers told none: they count where they are told, and may be left out as before. */
+/**
+ * Adds where totals are to the contract of a stream whose answers told none: they count where they are told, and may be left out as before.
+ * @returns the one that holds: another worker may have added one.
+ */
 export async function addTotal(
   database: Database,
   streamId: number,
+  hints: string,
   contract: Contract,
 ): Promise<Contract> {
   const { totalPath, relationPath } = contract;
@@ -63,7 +67,7 @@ export async function addTotal(
       where stream_id = $1 and total_path is null`,
     [streamId, totalPath, relationPath],
   );
-  return contract;
+  return (await readContract(database, streamId, hints)) ?? contract;
 }
 
 /** Keeps whether pages after the first tell the total: what the first of them that has records shows. */
