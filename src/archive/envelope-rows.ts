@@ -58,10 +58,7 @@ export interface NewestWalk {
 }
 
 /** The walk whose first page is the envelope; undefined: there is none. */
-export async function findNewestWalk(
-  query: Query,
-  streamId: number,
-): Promise<NewestWalk | undefined> {
+export async function findNewestWalk(query: Query, streamId: number) {
   const [walk] = await query<NewestWalk>(
     `select k.walk_id as "walkId", w.day, p.walk_id is null as tiered
        from daywalk.walks k

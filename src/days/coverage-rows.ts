@@ -20,12 +20,8 @@ export interface SplitRow {
 }
 
 /** The windows of these streams that are split now, by day, from a day on. */
-export function readSplits(
-  database: Database,
-  streamNames: readonly string[],
-  from: Day,
-): Promise<SplitRow[]> {
-  return database.persist(
+export function readSplits(database: Database, streamNames: readonly string[], from: Day) {
+  return database.persist<SplitRow>(
     `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", w.split_by as by, w.split_reason as reason
        from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
       where w.split_by is not null and s.name = any ($1::text[]) and w.day >= $2::date
@@ -99,11 +95,8 @@ export interface Lateness {
 }
 
 /** The lateness of these streams; none where nothing came late. */
-export function readLateness(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<Lateness[]> {
-  return database.persist(
+export function readLateness(database: Database, streamNames: readonly string[]) {
+  return database.persist<Lateness>(
     `select stream, sum(records)::bigint as late, count(distinct day) as days,
             array[coalesce(sum(records) filter (where after <= interval '24 hours'), 0),
                   coalesce(sum(records) filter (where after > interval '24 hours' and after <= interval '72 hours'), 0),

@@ -33,12 +33,8 @@ export const standingOf = (row: string): string =>
                where s.name = ${row}.stream group by s.stream_id) end`;
 
 /** The days of the range that have a window, by stream and day. */
-export function readKnownDays(
-  database: Database,
-  streamNames: readonly string[],
-  range: DayRange,
-): Promise<KnownDay[]> {
-  return database.persist(
+export function readKnownDays(database: Database, streamNames: readonly string[], range: DayRange) {
+  return database.persist<KnownDay>(
     `select c.stream, c.day, c.windows, c.complete_windows as "completeWindows", ${standingOf('c')} as standing,
             c.due_at as "dueAt", c.last_error as "lastError", c.records, c.gone, c.pages, c.bytes, c.proof
        from daywalk.coverage c
@@ -66,11 +62,8 @@ export interface StreamTotals {
 }
 
 /** The totals of these streams; zeros where one was never planned. */
-export function readTotals(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<StreamTotals[]> {
-  return database.persist(
+export function readTotals(database: Database, streamNames: readonly string[]) {
+  return database.persist<StreamTotals>(
     `select name as stream, min(c.day) filter (where c.windows > 0) as "firstDay",
             count(*) filter (where c.state <> 'pruned') as closed,
             count(*) filter (where c.state in ('complete', 'tiered')) as complete,
@@ -87,11 +80,8 @@ export function readTotals(
 }
 
 /** The oldest day that any of these streams wants or has; null: none of them was ever planned. */
-export function readFirstDay(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<Day | null> {
-  return database.value(
+export function readFirstDay(database: Database, streamNames: readonly string[]) {
+  return database.value<Day | null>(
     `select min(least(s.since, (select min(w.day) from daywalk.windows w where w.stream_id = s.stream_id))) as day
        from daywalk.streams s where s.name = any ($1::text[])`,
     [streamNames],

@@ -20,12 +20,7 @@ export type Format = (typeof FORMATS)[number];
  * alone: a level `table=…` would be read as a column, and the table may have one that is called so.
  * @param table the name of the record table; undefined: the records of the stream.
  */
-export function pathOf(
-  stream: string,
-  table: string | undefined,
-  day: Day,
-  format: Format,
-): string {
+export function pathOf(stream: string, table: string | undefined, day: Day, format: Format) {
   return `${table ?? `stream=${stream}`}/day=${day}/records.${format}`;
 }
 

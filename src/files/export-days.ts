@@ -83,11 +83,7 @@ interface Job extends ArchiveParts, FileExport {
   readonly signal: AbortSignal;
 }
 
-async function exportInto(
-  job: Job,
-  days: readonly AskedDay[],
-  onDay: OnDay,
-): Promise<FileExportReport> {
+async function exportInto(job: Job, days: readonly AskedDay[], onDay: OnDay) {
   const { book, clock, signal } = job;
   const report = newReport();
   let noted = clock.monotonic();

@@ -42,12 +42,8 @@ export interface TableDay {
 }
 
 /** How far a record table is, between two days where given. */
-export function listTableDays(
-  database: Database,
-  table: TableToExport,
-  range: OpenRange,
-): Promise<TableDay[]> {
-  return database.persist(
+export function listTableDays(database: Database, table: TableToExport, range: OpenRange) {
+  return database.persist<TableDay>(
     `select d.day, d.publication::text as publication, coalesce(d.records, 0) as records,
             case when daywalk.closed_at(d.day, s.time_zone, s.settle) + t.retention <= clock_timestamp() then 'over'
                  when d.work = 'replace' then 'behind' else 'held' end as state

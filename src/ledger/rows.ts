@@ -11,11 +11,8 @@ export interface StreamDay {
 }
 
 /** The complete days of these streams of which something else is shown since the ledger was compared with them, oldest first. */
-export function listDueDays(
-  database: Database,
-  streamIds: readonly number[],
-): Promise<StreamDay[]> {
-  return database.persist(
+export function listDueDays(database: Database, streamIds: readonly number[]) {
+  return database.persist<StreamDay>(
     `select d.stream_id as "streamId", d.day
        from daywalk.days d
       where d.unsealed and d.stream_id = any ($1::integer[])
@@ -58,10 +55,7 @@ export async function sealNext(
 }
 
 /** Appends a day, with what is left of its pages to seal. Repeating it does nothing. */
-export async function appendToLedger(
-  database: Database,
-  { streamId, day }: StreamDay,
-): Promise<void> {
+export async function appendToLedger(database: Database, { streamId, day }: StreamDay) {
   await database.persist('select daywalk.append_to_ledger($1, $2::date)', [streamId, day]);
 }
 
@@ -75,11 +69,8 @@ export interface LedgerHead {
 }
 
 /** The newest entry of each of these streams that has any. */
-export function readLedgerHeads(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<LedgerHead[]> {
-  return database.persist(
+export function readLedgerHeads(database: Database, streamNames: readonly string[]) {
+  return database.persist<LedgerHead>(
     `select s.name as stream, l.entry as entries, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
        from daywalk.streams s
       cross join lateral (select * from daywalk.ledger
@@ -102,11 +93,8 @@ export interface LedgerProblem {
  * Recomputes the whole chains of these streams, and compares the complete days with it. A day whose pages are sealed, which happens
  * together with its row, and that has no row, has lost it.
  */
-export function checkLedger(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<LedgerProblem[]> {
-  return database.persist(
+export function checkLedger(database: Database, streamNames: readonly string[]) {
+  return database.persist<LedgerProblem>(
     `select f.stream, f.entry, f.day, f.problem
        from (select c.stream, c.entry, c.day, p.place, p.problem
                from daywalk.ledger_check c

@@ -80,11 +80,7 @@ export function shapeMessage(
   }
 }
 
-function alarmLines(
-  { kind, since }: Notification,
-  problems: readonly Trouble[],
-  now: number,
-): string[] {
+function alarmLines({ kind, since }: Notification, problems: readonly Trouble[], now: number) {
   const lasted = formatDuration(Math.max(0, now - since.getTime()));
   if (kind === 'recovered') return [`It had failed for ${lasted}, since ${utcMinute(since)}.`];
   const shown = problems

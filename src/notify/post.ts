@@ -52,11 +52,7 @@ export function openPoster(parts: PosterParts) {
 }
 
 /** `taken`, or why not. Codes only: an error's message may hold the address. */
-async function once(
-  { dispatcher, clock }: PosterParts,
-  url: URL,
-  { headers, body }: Posted,
-): Promise<string> {
+async function once({ dispatcher, clock }: PosterParts, url: URL, { headers, body }: Posted) {
   try {
     const answer = await dispatcher.request({
       origin: url.origin,

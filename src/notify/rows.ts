@@ -82,10 +82,7 @@ export async function noteNotified(
 }
 
 /** What is complete before anybody was told anything is no news. One attempt; streams that it knows stay as they are. */
-export async function beginTellingDays(
-  database: Database,
-  streams: readonly string[],
-): Promise<void> {
+export async function beginTellingDays(database: Database, streams: readonly string[]) {
   await database.query(
     `insert into daywalk.told_days (stream_id, entry)
      select s.stream_id, coalesce((select max(l.entry) from daywalk.ledger l where l.stream_id = s.stream_id), 0)
@@ -103,10 +100,7 @@ export interface ToldPlace {
 }
 
 /** Takes on the telling of what is new in the ledger, where no other process is at it. One attempt. */
-export async function claimDays(
-  database: Database,
-  streams: readonly string[],
-): Promise<ToldPlace[]> {
+export async function claimDays(database: Database, streams: readonly string[]) {
   // A stream that is new since the beginning has told nothing.
   await database.query(
     `insert into daywalk.told_days (stream_id, entry)

@@ -1,16 +1,13 @@
 /** The fields of stored records: which paths occur in some of them, and what stands there. */
-import type { ArchivedDay } from '../files/rows.ts';
 import type { Database } from '../store/database.ts';
 import { NODES_OF_SAMPLE } from '../store/shown.ts';
+import type { ShownDay } from '../store/shown-records.ts';
 
 /** A page by walk and number. */
 export type PageName = readonly [walkId: string, pageNo: number];
 
 /** The pages of a day that hold records that may be shown, in order. */
-export function listPageNames(
-  database: Database,
-  { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
-): Promise<PageName[]> {
+export function listPageNames(database: Database, { day, walks }: ShownDay): Promise<PageName[]> {
   return database.value(
     `select coalesce(jsonb_agg(jsonb_build_array(walk_id::text, page_no) order by walk_id, page_no), '[]') from daywalk.pages
       where day = $1::date and walk_id = any ($2::bigint[]) and records > 0`,
@@ -38,7 +35,7 @@ const MOST_PATHS = 5_000;
  */
 export function readFields(
   database: Database,
-  { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
+  { day, walks }: ShownDay,
   pages: readonly PageName[],
   perPage: number | null,
 ): Promise<FieldFound[]> {

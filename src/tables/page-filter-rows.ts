@@ -6,11 +6,8 @@ import type { Database } from '../store/database.ts';
 const AT_ONCE = 100;
 
 /** The days of a stream that were published since filters were made, and up to which publication; null: none was. */
-export function readNews(
-  database: Database,
-  streamId: number,
-): Promise<{ readonly upTo: number; readonly days: readonly Day[] } | null> {
-  return database.first(
+export function readNews(database: Database, streamId: number) {
+  return database.first<{ readonly upTo: number; readonly days: readonly Day[] }>(
     `select max(seq) as "upTo", to_jsonb(array_agg(distinct day)) as days
        from (select seq, day from daywalk.publications
               where stream_id = $1 and seq > coalesce((select seq from daywalk.filter_places where stream_id = $1), 0)
@@ -21,11 +18,7 @@ export function readNews(
 }
 
 /** Notes up to which publication filters were made; it never goes back. */
-export async function noteFilterPlace(
-  database: Database,
-  streamId: number,
-  seq: number,
-): Promise<void> {
+export async function noteFilterPlace(database: Database, streamId: number, seq: number) {
   await database.persist(
     `insert into daywalk.filter_places as place (stream_id, seq) values ($1, $2)
      on conflict (stream_id) do update set seq = greatest(place.seq, excluded.seq)`,
@@ -40,12 +33,8 @@ const MOST_BYTES = 16_000_000;
  * Makes filters of some pages of a day that have none. Repeating it does no harm.
  * @returns how many pages were looked at; 0: none lacks one; null: another process makes filters of the stream.
  */
-export function makeFilters(
-  database: Database,
-  streamId: number,
-  day: Day,
-): Promise<number | null> {
-  return database.value('select daywalk.make_filters($1, $2::date, $3)', [
+export function makeFilters(database: Database, streamId: number, day: Day) {
+  return database.value<number | null>('select daywalk.make_filters($1, $2::date, $3)', [
     streamId,
     day,
     MOST_BYTES,

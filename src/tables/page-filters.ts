@@ -13,11 +13,7 @@ export const filtering = ({ database }: { readonly database: Database }): Follow
 });
 
 /** Makes filters for the days of all publications behind the place that is noted; leaves a stream to who is at it already. */
-async function followStream(
-  database: Database,
-  streamId: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function followStream(database: Database, streamId: number, signal: AbortSignal) {
   for (;;) {
     const news = await readNews(database, streamId);
     if (news === null) return;

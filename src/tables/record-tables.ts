@@ -22,11 +22,7 @@ const WORK_AT_ONCE = 50;
  * Makes the tables that are not there, where the role of the worker may, and says what else differs: a changed table is
  * rebuilt only when a person asks for it.
  */
-async function makeNewTables(
-  database: Database,
-  tables: readonly RecordTable[],
-  log: Logger,
-): Promise<void> {
+async function makeNewTables(database: Database, tables: readonly RecordTable[], log: Logger) {
   const changes = await compareTables(database, tables);
   const named = (what: TableChange['change']) =>
     changes.filter(({ change }) => change === what).map(({ name }) => name);

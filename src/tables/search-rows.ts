@@ -12,12 +12,7 @@ export interface SearchedDay {
 }
 
 /** The days of a registered stream between two days where given, in order; none where it is not registered. */
-export function listSearchedDays(
-  query: Query,
-  value: string,
-  stream: string,
-  range: OpenRange,
-): Promise<SearchedDay[]> {
+export function listSearchedDays(query: Query, value: string, stream: string, range: OpenRange) {
   return query<SearchedDay>(
     `select d.day, d.state, d.walk_ids::text[] as "walkIds", d.page_nos as "pageNos"
        from daywalk.streams s
@@ -85,12 +80,8 @@ export async function readSpelling(query: Query, value: string): Promise<string 
 }
 
 /** Which of some records, texts of `jsonb`, hold the value, by their places from 1 on, and where in them it stands. */
-export function matchRecords(
-  query: Query,
-  value: string,
-  texts: readonly string[],
-): Promise<{ readonly place: number; readonly paths: readonly string[] }[]> {
-  return query(
+export function matchRecords(query: Query, value: string, texts: readonly string[]) {
+  return query<{ readonly place: number; readonly paths: readonly string[] }>(
     `select r.place, daywalk.paths_of(r.record, k.sought) as paths
        from daywalk.sought($1) as k (sought)
       cross join jsonb_array_elements($2::jsonb) with ordinality as r (record, place)

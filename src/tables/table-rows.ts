@@ -33,11 +33,8 @@ export interface TableChange {
 }
 
 /** Compares definitions with those that were applied last: of a table that is built beside one that is there, its own. */
-export function compareTables(
-  database: Database,
-  tables: readonly RecordTable[],
-): Promise<TableChange[]> {
-  return database.persist(
+export function compareTables(database: Database, tables: readonly RecordTable[]) {
+  return database.persist<TableChange>(
     `select name, case when t.name is null then 'stray' when known.name is null then 'new'
                        when (t.stream, t.columns, t.keep_record, t.outlives, t.retention)
                             is distinct from (known.stream, known.columns, known.keep_record, known.outlives, known.retention)
@@ -75,12 +72,8 @@ export interface TableWork {
 }
 
 /** What is to be done for these streams, newest days first, at most so much at a time. */
-export function listTableWork(
-  database: Database,
-  streams: readonly number[],
-  most: number,
-): Promise<TableWork[]> {
-  return database.persist(
+export function listTableWork(database: Database, streams: readonly number[], most: number) {
+  return database.persist<TableWork>(
     `select w.table_id as "tableId", w.name, w.day, w.work
        from daywalk.table_work(array(select name from daywalk.streams where stream_id = any ($1::integer[]))) as w limit $2`,
     [streams, most],

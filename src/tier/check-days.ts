@@ -76,10 +76,7 @@ async function checkPages(
 }
 
 /** The object of the records against what was noted of it: its bytes, and the digest over its records that its pages are held against. */
-async function checkEvents(
-  { store, signal }: CheckParts,
-  { events, recordsSha256 }: MovedDay,
-): Promise<void> {
+async function checkEvents({ store, signal }: CheckParts, { events, recordsSha256 }: MovedDay) {
   const found = await readBack(readEvents, store, events.key, signal);
   if (found.sha256 !== events.sha256 || found.recordsSha256 !== recordsSha256)
     throw spoiledObject(store, events.key);

@@ -50,10 +50,7 @@ export async function withDay<T>(
 }
 
 /** Commits that a day has a file, or none, while no other process commits; what changes nothing is not written. */
-export async function commitAlone(
-  { database, log, signal }: TierParts,
-  day: TableDay,
-): Promise<void> {
+export async function commitAlone({ database, log, signal }: TierParts, day: TableDay) {
   await database.retry(() => database.alone(claimLog, () => log.commit(day, signal)));
 }
 

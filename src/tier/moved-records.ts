@@ -3,7 +3,6 @@ import { orAborted } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { RowRange } from '../parquet/read.ts';
 import type { MovedDay, MovedPage, MovedRecords } from '../store/moved-days.ts';
-import type { ShownRecord } from '../store/shown-records.ts';
 import { WrittenDigest } from '../written.ts';
 import { readEvents, type TieredPage } from './day-objects.ts';
 import { checkObject, readObject, spoiledObject } from './object-file.ts';
@@ -40,11 +39,7 @@ export class StoredRecords implements MovedRecords {
     return this.#store as ObjectStore;
   }
 
-  async *read(
-    moved: MovedDay,
-    signal: AbortSignal,
-    from = 0,
-  ): AsyncGenerator<readonly ShownRecord[]> {
+  async *read(moved: MovedDay, signal: AbortSignal, from = 0) {
     const { events, records, recordsSha256 } = moved;
     const store = this.#storeOf(moved);
     if ((await store.size(events.key, signal)) !== events.bytes)
@@ -73,12 +68,7 @@ export class StoredRecords implements MovedRecords {
     await orAborted(checking, signal);
   }
 
-  async *pages(
-    moved: MovedDay,
-    walkId: number,
-    signal: AbortSignal,
-    range?: RowRange,
-  ): AsyncGenerator<MovedPage[]> {
+  async *pages(moved: MovedDay, walkId: number, signal: AbortSignal, range?: RowRange) {
     const store = this.#storeOf(moved);
     const { key } = moved.pages;
     let found = 0;

@@ -6,6 +6,9 @@ import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 import type { TableOwner } from './delta/delta-log.ts';
 
+/** A day by its stream. */
+type DayKey = Pick<AgedDay, 'streamId' | 'day'>;
+
 /**
  * The days that are old enough and here, oldest first.
  * @param restoredToo those, too, that were brought back more lately than that.
@@ -52,11 +55,8 @@ export interface LeavingDay extends Pick<AgedDay, 'streamId' | 'stream' | 'day'>
 }
 
 /** The day as it is now; null: it is not here any more. */
-export function readLeavingDay(
-  database: Database,
-  { streamId, day }: Pick<AgedDay, 'streamId' | 'day'>,
-): Promise<LeavingDay | null> {
-  return database.first(
+export function readLeavingDay(database: Database, { streamId, day }: DayKey) {
+  return database.first<LeavingDay>(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, to_jsonb(shown.walks) as walks,
             encode(daywalk.marks_digest(shown.walks), 'hex') as marks, to_jsonb(g.going) as going, g.pages
        from daywalk.days d
@@ -99,10 +99,7 @@ export function markTiered(
 }
 
 /** Those among some UUIDs that are publications of this database. */
-export async function keepKnown(
-  database: Database,
-  publications: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function keepKnown(database: Database, publications: readonly string[]) {
   const known = await database.value<string[]>(
     `select coalesce(jsonb_agg(p.key), '[]') from daywalk.publications p where p.key::text = any ($1::text[])`,
     [publications],
@@ -130,10 +127,7 @@ export const claimLog = async (query: Query): Promise<boolean> => {
 };
 
 /** How many seals the pages have that went with a day; null: it is here again. */
-export function countSeals(
-  database: Database,
-  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
-): Promise<number | null> {
+export function countSeals(database: Database, { streamId, day }: DayKey): Promise<number | null> {
   return database.value(
     `select (select (select count(*) from daywalk.seals s where s.walk_id = any (g.walks))
                from daywalk.prunings g
@@ -143,10 +137,7 @@ export function countSeals(
 }
 
 /** Lets the pages of a day be removed once more, where some were put back and the day stays away. */
-export async function removeAgain(
-  database: Database,
-  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
-): Promise<void> {
+export async function removeAgain(database: Database, { streamId, day }: DayKey): Promise<void> {
   await database.persist(
     `update daywalk.prunings g set removed_at = null
       where g.stream_id = $1 and g.day = $2::date and g.what = 'day'
@@ -155,18 +146,13 @@ export async function removeAgain(
   );
 }
 
-/** What came of saying that a day is back; see `daywalk.restore_day`. */
-export type Restored = 'restored' | 'removing' | 'lacking';
-
-/** Says that a day is back, once all its pages are. Repeating it does nothing. */
-export function restoreDay(
-  database: Database,
-  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
-  recheckDays: number,
-): Promise<Restored> {
-  return database.value('select daywalk.restore_day($1, $2::date, $3)', [
-    streamId,
-    day,
-    recheckDays,
-  ]);
+/**
+ * Says that a day is back, once all its pages are. Repeating it does nothing.
+ * @returns what came of it; see `daywalk.restore_day`.
+ */
+export function restoreDay(database: Database, { streamId, day }: DayKey, recheckDays: number) {
+  return database.value<'restored' | 'removing' | 'lacking'>(
+    'select daywalk.restore_day($1, $2::date, $3)',
+    [streamId, day, recheckDays],
+  );
 }

@@ -56,9 +56,7 @@ const COLUMNS = {
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 /** The state as rows: the protocol, the table, the files that were taken out of it, and those in it. */
-export async function checkpointOf(
-  state: DeltaState,
-): Promise<{ readonly body: Buffer; readonly actions: number }> {
+export async function checkpointOf(state: DeltaState) {
   // Loaded when it is needed: other verbs begin without it.
   const { parquetWriteBuffer } = await import('hyparquet-writer');
   const actions: DeltaAction[] = [

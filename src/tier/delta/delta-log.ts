@@ -105,10 +105,7 @@ export class DeltaLog {
    * While it runs, nobody may add a file again that left.
    * @param isKept tells of keys that stay all the same.
    */
-  async cleanUp(
-    signal: AbortSignal,
-    isKept: (key: string) => boolean = () => false,
-  ): Promise<void> {
+  async cleanUp(signal: AbortSignal, isKept: (key: string) => boolean = () => false) {
     const now = this.#clock.now();
     const { removed } = await this.#newest(signal);
     const over = [...removed].filter(

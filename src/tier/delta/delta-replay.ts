@@ -61,11 +61,7 @@ const HINT =
   'Somebody removed or changed it: put it back from a copy of the folder or bucket. Without one, remove events/_delta_log: the next daywalk tier makes it anew.';
 
 /** The state with the commits behind it; null: what it rests on is not there any more. */
-export async function catchUp(
-  store: ObjectStore,
-  state: DeltaState,
-  signal: AbortSignal,
-): Promise<DeltaState | null> {
+export async function catchUp(store: ObjectStore, state: DeltaState, signal: AbortSignal) {
   const known = state.version;
   if (known < 0 || (await follow(store, state, 1, signal)) !== null) return null;
   // Asked last: whoever cleans the log up begins at its beginning, so all behind it was there till now.
@@ -91,11 +87,7 @@ export async function readState(store: ObjectStore, signal: AbortSignal): Promis
 }
 
 /** The state that the checkpoint of this version holds. */
-async function readCheckpoint(
-  store: ObjectStore,
-  version: number,
-  signal: AbortSignal,
-): Promise<DeltaState> {
+async function readCheckpoint(store: ObjectStore, version: number, signal: AbortSignal) {
   const state = new DeltaState();
   const number = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
   for await (const rows of readObject<object>(store, checkpointKey(version), signal))
@@ -121,12 +113,7 @@ async function readLastCheckpoint(store: ObjectStore, signal: AbortSignal): Prom
  * @param atOnce how many are asked for first: most often there is none.
  * @returns the version of that commit, if one behind it is there.
  */
-async function follow(
-  store: ObjectStore,
-  state: DeltaState,
-  atOnce: number,
-  signal: AbortSignal,
-): Promise<number | null> {
+async function follow(store: ObjectStore, state: DeltaState, atOnce: number, signal: AbortSignal) {
   for (let length = atOnce; ; length = READ_AT_ONCE) {
     const first = state.version + 1;
     const read = await Promise.all(
@@ -147,11 +134,7 @@ async function follow(
  * @returns null: it is not there.
  * @throws {DeltaLogError} where it is no commit, or one of another program.
  */
-async function readCommit(
-  store: ObjectStore,
-  version: number,
-  signal: AbortSignal,
-): Promise<DeltaAction[] | null> {
+async function readCommit(store: ObjectStore, version: number, signal: AbortSignal) {
   const key = commitKey(version);
   const commit = await store.read(key, signal);
   if (commit === null) return null;

@@ -104,11 +104,7 @@ export class S3Store implements ObjectStore {
     });
   }
 
-  read(
-    key: string,
-    signal: AbortSignal,
-    range?: { readonly start: number; readonly end: number },
-  ): Promise<Buffer | null> {
+  read(key: string, signal: AbortSignal, range?: { readonly start: number; readonly end: number }) {
     const { start = 0, end = 0 } = range ?? {};
     const headers = range === undefined ? {} : { range: `bytes=${start}-${end - 1}` };
     const asked = { method: 'GET', key, headers, expected: end - start } as const;
