@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/log.ts';
 import { Database } from '../../src/store/database.ts';
 import { listMovedDays } from '../../src/store/moved-days.ts';
 import { shownRecords } from '../../src/store/shown-records.ts';
-import { writeEvents, writePages } from '../../src/tier/day-objects.ts';
+import { EVENTS, PAGES } from '../../src/tier/day-objects.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import { moveDays } from '../../src/tier/move.ts';
@@ -186,9 +186,9 @@ async function writeAll({ database, signal }: TierParts, root: string): Promise<
     if (leaving === null) throw new Error(`${due.day} is not here`);
     for (const write of [
       (file: Awaited<ReturnType<typeof open>>) =>
-        writePages(file, leavingPages(database, leaving), signal),
+        PAGES.write(file, leavingPages(database, leaving), signal),
       (file: Awaited<ReturnType<typeof open>>) =>
-        writeEvents(file, shownRecords(database, leaving), signal),
+        EVENTS.write(file, shownRecords(database, leaving), signal),
     ]) {
       const file = await open(path, 'w');
       try {

@@ -6,25 +6,33 @@ import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { MovedObject } from '../store/moved-days.ts';
 import { recordColumns, type ShownRecord } from '../store/shown-records.ts';
 import type { FileLine, Written } from '../written.ts';
-import { readObject } from './object-file.ts';
+import { type ReadLines, readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** The folder of the table; paths in its log are below it. */
 export const EVENTS_FOLDER = 'events/';
 
-/** Where the records of a publication lie. */
-export const eventsKey = (stream: string, day: Day, publication: string): string =>
-  `${EVENTS_FOLDER}stream=${stream}/day=${day}/${publication}.parquet`;
+/** An object of a day: where that of a publication lies, how rows are written into a file of this machine as they come, and read back. */
+export interface ObjectKind<Row> {
+  readonly keyOf: (stream: string, day: Day, publication: string) => string;
+  readonly write: (
+    file: FileHandle,
+    chunks: AsyncIterable<readonly Row[]>,
+    signal: AbortSignal,
+  ) => Promise<Written>;
+  readonly read: ReadLines;
+}
 
 /** The columns beside the partitions, stream and day, in types that every reader of Delta Lake takes. */
 export const EVENT_COLUMNS = recordColumns('text', 'microseconds');
 
-/** Writes records, as they come, into a file of this machine. */
-export const writeEvents = (
-  file: FileHandle,
-  chunks: AsyncIterable<readonly ShownRecord[]>,
-  signal: AbortSignal,
-): Promise<Written> => writeParquet(file, chunks, EVENT_COLUMNS, signal);
+/** The records of a day. */
+export const EVENTS: ObjectKind<ShownRecord> = {
+  keyOf: (stream, day, publication) =>
+    `${EVENTS_FOLDER}stream=${stream}/day=${day}/${publication}.parquet`,
+  write: (file, chunks, signal) => writeParquet(file, chunks, EVENT_COLUMNS, signal),
+  read: readEvents,
+};
 
 interface EventRow {
   readonly record: string;
@@ -40,9 +48,7 @@ interface EventRow {
 /**
  * The records of an object in the order in which they were written, a row group at a time; a range is of their places in it.
  */
-export async function* readEvents(
-  ...asked: Parameters<typeof readObject>
-): AsyncGenerator<ShownRecord[]> {
+export async function* readEvents(...asked: Parameters<typeof readObject>) {
   for await (const rows of readObject<EventRow>(...asked))
     yield rows.map((row) => ({
       text: row.record,
@@ -101,10 +107,6 @@ export type TieredPage = {
     | (Columns[Name] extends { readonly optional: true } ? null : never);
 };
 
-/** Where the pages behind a publication lie. */
-export const pagesKey = (stream: string, day: Day, publication: string): string =>
-  `pages/stream=${stream}/day=${day}/${publication}.parquet`;
-
 /** In the order of `daywalk.pages`. */
 export const PAGE_COLUMNS = Object.keys(COLUMNS) as (keyof TieredPage)[];
 
@@ -133,23 +135,19 @@ function withLine(page: TieredPage): Line {
   };
 }
 
-/** Writes pages, as they come, into a file of this machine. The digest is over lines that hold every column. */
-export function writePages(
-  file: FileHandle,
-  chunks: AsyncIterable<readonly TieredPage[]>,
-  signal: AbortSignal,
-): Promise<Written> {
-  const sizeOf = ({ body, bytes }: TieredPage) => body.length + (bytes?.length ?? 0);
-  return writeParquet(file, withLines(chunks), PARQUET, signal, sizeOf);
-}
+/** The pages behind a publication. Their digest is over lines that hold every column. */
+export const PAGES: ObjectKind<TieredPage> = {
+  keyOf: (stream, day, publication) => `pages/stream=${stream}/day=${day}/${publication}.parquet`,
+  write: (file, chunks, signal) => {
+    const sizeOf = ({ body, bytes }: TieredPage) => body.length + (bytes?.length ?? 0);
+    return writeParquet(file, withLines(chunks), PARQUET, signal, sizeOf);
+  },
+  read: (...asked) => withLines(readObject<TieredPage>(...asked)),
+};
 
 async function* withLines(chunks: AsyncIterable<readonly TieredPage[]>): AsyncGenerator<Line[]> {
   for await (const pages of chunks) yield pages.map(withLine);
 }
-
-/** The pages of an object as lines. */
-export const readPages = (...asked: Parameters<typeof readObject>): AsyncGenerator<Line[]> =>
-  withLines(readObject<TieredPage>(...asked));
 
 /**
  * Reads every page of an object.

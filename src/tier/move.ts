@@ -5,14 +5,7 @@ import type { AgedDay, AgeLimit, KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
-import {
-  eventsKey,
-  pagesKey,
-  readEvents,
-  readPages,
-  writeEvents,
-  writePages,
-} from './day-objects.ts';
+import { EVENTS, PAGES } from './day-objects.ts';
 import {
   cleanUpAlone,
   commitAlone,
@@ -120,21 +113,13 @@ const UNSOUND =
 
 /** Writes both objects, and makes the one of the records the file of its day in the events table; null: what came is not all of it. */
 async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay | null> {
-  const { database, store, clock, signal } = parts;
+  const { database, store, clock } = parts;
   const { streamId, stream, day, publication } = leaving;
-  const pages = await writeObject(parts, leaving, {
-    keyOf: pagesKey,
-    records: leaving.pages,
-    write: (file) => writePages(file, leavingPages(database, leaving), signal),
-    read: readPages,
-  });
+  const pageRows = leavingPages(database, leaving);
+  const pages = await writeObject(parts, leaving, PAGES, pageRows, leaving.pages);
   if (pages === null) return null;
-  const events = await writeObject(parts, leaving, {
-    keyOf: eventsKey,
-    records: leaving.records,
-    write: (file) => writeEvents(file, shownRecords(database, leaving), signal),
-    read: readEvents,
-  });
+  const records = shownRecords(database, leaving);
+  const events = await writeObject(parts, leaving, EVENTS, records, leaving.records);
   if (events === null) return null;
   const moved = {
     streamId,

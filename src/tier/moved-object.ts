@@ -5,42 +5,36 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, SettingsError } from '../errors.ts';
-import type { Day } from '../model.ts';
 import { problemOf } from '../rooted-files.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
+import type { ObjectKind } from './day-objects.ts';
 import type { TierParts } from './moved-log.ts';
-import { type ReadLines, readBack } from './object-file.ts';
+import { readBack } from './object-file.ts';
 import { readPart } from './object-store.ts';
-
-/** What is written of a publication, and how it is read back. */
-export interface ObjectToWrite {
-  readonly keyOf: (stream: string, day: Day, publication: string) => string;
-  /** How many records, or pages, it must hold. */
-  readonly records: number;
-  readonly write: (file: FileHandle) => Promise<Written>;
-  readonly read: ReadLines;
-}
 
 /** Objects that a killed attempt may have left under the names that are tried. */
 const MOST_ATTEMPTS = 100;
 
 /**
  * Writes an object, or finds it as an earlier attempt left it: none is written over, so that each attempt has a key of its own.
+ * @param count how many rows there must be.
  * @returns null: what came to be written is not all of it, and was not sent.
  * @throws {ObjectStoreError} where the store does not give back what was written.
  */
-export async function writeObject(
+export async function writeObject<Row>(
   { store, clock, signal }: Pick<TierParts, 'store' | 'clock' | 'signal'>,
   { stream, day, publication }: Pick<MovedDay, 'stream' | 'day' | 'publication'>,
-  { keyOf, records, write, read }: ObjectToWrite,
+  { keyOf, write, read }: ObjectKind<Row>,
+  rows: AsyncIterable<readonly Row[]>,
+  count: number,
 ): Promise<(Written & { readonly key: string }) | null> {
   const file = await openTemporary(clock);
   try {
-    const written = await write(file).catch((cause: unknown) => {
+    const written = await write(file, rows, signal).catch((cause: unknown) => {
       throw problemOf(cause, tmpdir())?.kind === 'full' ? noRoom(cause) : cause;
     });
-    if (written.records !== records) return null;
+    if (written.records !== count) return null;
     const { bytes, sha256 } = written;
     const body = { bytes, sha256, read: readPart.bind(null, file) };
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {

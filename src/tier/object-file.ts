@@ -71,7 +71,7 @@ export type ReadLines = (
 
 /**
  * Reads an object whole.
- * @returns what {@link writeEvents} or {@link writePages} told of it, if it is what they wrote.
+ * @returns what {@link ObjectKind.write} told of it, if it is what they wrote.
  */
 export async function readBack(
   read: ReadLines,

@@ -7,7 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { ShownRecord } from '../../src/store/shown-records.ts';
-import { EVENTS_FOLDER, eventsKey, writeEvents } from '../../src/tier/day-objects.ts';
+import { EVENTS, EVENTS_FOLDER } from '../../src/tier/day-objects.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import { readPart } from '../../src/tier/object-store.ts';
@@ -73,7 +73,7 @@ function stage() {
     records: readonly ShownRecord[],
   ): Promise<void> {
     publications += 1;
-    const key = eventsKey(
+    const key = EVENTS.keyOf(
       stream,
       day,
       `00000000-0000-4000-8000-${String(publications).padStart(12, '0')}`,
@@ -82,7 +82,7 @@ function stage() {
     const chunks = (async function* () {
       yield records;
     })();
-    const written = await writeEvents(file, chunks, signal);
+    const written = await EVENTS.write(file, chunks, signal);
     const read = (start: number, end: number) => readPart(file, start, end);
     await store.create(key, { ...written, read }, signal).finally(() => file.close());
     const added = {

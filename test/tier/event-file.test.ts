@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { ObjectStoreError, SettingsError } from '../../src/errors.ts';
 import type { ShownRecord } from '../../src/store/shown-records.ts';
-import { eventsKey, readEvents, writeEvents } from '../../src/tier/day-objects.ts';
+import { EVENTS, readEvents } from '../../src/tier/day-objects.ts';
 import { writeObject } from '../../src/tier/moved-object.ts';
 import { readBack } from '../../src/tier/object-file.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
@@ -17,13 +17,13 @@ import { tries } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 
 const signal = new AbortController().signal;
-const KEY = eventsKey('events', '2026-03-05', '0b7c1f9e-5a53-4c2e-9d55-0123456789ab');
+const KEY = EVENTS.keyOf('events', '2026-03-05', '0b7c1f9e-5a53-4c2e-9d55-0123456789ab');
 
 /** Writes records in these chunks, as an object of a store in memory. */
 async function written(chunks: readonly (readonly ShownRecord[])[]) {
   const path = join(temporaryFolder(), 'events');
   const file = await open(path, 'wx');
-  const told = await writeEvents(file, asStream(chunks), signal).finally(() => file.close());
+  const told = await EVENTS.write(file, asStream(chunks), signal).finally(() => file.close());
   const store = new MemoryStore();
   await store.replace(KEY, await readFile(path));
   store.spent();
@@ -170,16 +170,16 @@ it.runIf(existsSync('/dev/full'))(
   async () => {
     const publication = '0b7c1f9e-5a53-4c2e-9d55-0123456789ab';
     const day = { stream: 'events', day: '2026-03-05', publication };
-    const moving = writeObject({ store: new MemoryStore(), clock: systemClock, signal }, day, {
-      keyOf: eventsKey,
-      records: 1,
-      read: readEvents,
-      write: async () => {
+    const parts = { store: new MemoryStore(), clock: systemClock, signal };
+    const full: typeof EVENTS = {
+      ...EVENTS,
+      write: async (_, records) => {
         const file = await open('/dev/full', 'w');
-        const records = asStream([[recordOf(0, MEGABYTE)]]);
-        return writeEvents(file, records, signal).finally(() => file.close());
+        return EVENTS.write(file, records, signal).finally(() => file.close());
       },
-    });
+    };
+    const records = asStream([[recordOf(0, MEGABYTE)]]);
+    const moving = writeObject(parts, day, full, records, 1);
     await expect(moving).rejects.toThrow(SettingsError);
     await expect(moving).rejects.toThrow(`no space is left in ${tmpdir()}`);
   },

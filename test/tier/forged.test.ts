@@ -6,12 +6,7 @@ import { expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays, type MovedDay } from '../../src/store/moved-days.ts';
 import { checkTieredDays } from '../../src/tier/check-days.ts';
-import {
-  readEvents,
-  type TieredPage,
-  writeEvents,
-  writePages,
-} from '../../src/tier/day-objects.ts';
+import { EVENTS, PAGES, readEvents, type TieredPage } from '../../src/tier/day-objects.ts';
 import { readObject } from '../../src/tier/object-file.ts';
 import type { Written } from '../../src/written.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -78,7 +73,7 @@ it('verify names records that the pages of their day do not show', async () => {
   const records = await allOf(readEvents(store, first.events.key, signal));
   const changed = records.map((one) => ({ ...one, text: one.text.replace('1', '7') }));
   expect(changed).not.toEqual(records);
-  await forge(store, first, 'events', (file) => writeEvents(file, once(changed), signal));
+  await forge(store, first, 'events', (file) => EVENTS.write(file, once(changed), signal));
   expect(await problems()).toEqual([
     `2026-03-05: ${first.events.key} is said to hold other records than the pages of its day show`,
   ]);
@@ -99,7 +94,7 @@ it('verify names pages one of which stands twice in the place of another', async
   const [second] = pages.slice(1, 2);
   if (second === undefined) throw new Error('one page only');
   const twice = [second, ...pages.slice(1)];
-  await forge(store, first, 'pages', (file) => writePages(file, once(twice), signal));
+  await forge(store, first, 'pages', (file) => PAGES.write(file, once(twice), signal));
   expect(await problems()).toContainEqual(
     expect.stringMatching(/^2026-03-05: .* pages were sealed, and it holds /),
   );

@@ -3,14 +3,14 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pagesKey, readPages, type TieredPage, writePages } from '../../src/tier/day-objects.ts';
+import { PAGES, type TieredPage } from '../../src/tier/day-objects.ts';
 import { readBack, readObject } from '../../src/tier/object-file.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { freshStore } from '../support/store.ts';
 
 const signal = new AbortController().signal;
-const KEY = pagesKey('smart-event', '2026-03-05', '0b7c1f9e-5a53-4c2e-9d55-0123456789ab');
+const KEY = PAGES.keyOf('smart-event', '2026-03-05', '0b7c1f9e-5a53-4c2e-9d55-0123456789ab');
 
 async function written(chunks: readonly (readonly TieredPage[])[]) {
   const path = join(temporaryFolder(), 'pages');
@@ -18,7 +18,7 @@ async function written(chunks: readonly (readonly TieredPage[])[]) {
   const stream = (async function* () {
     yield* chunks;
   })();
-  const told = await writePages(file, stream, signal).finally(() => file.close());
+  const told = await PAGES.write(file, stream, signal).finally(() => file.close());
   const store = new MemoryStore();
   await store.replace(KEY, await readFile(path));
   return { told, store };
@@ -73,7 +73,7 @@ describe('an object of pages', () => {
           const { told, store } = await written(chunks);
           expect(told.records).toBe(chunks.flat().length);
           expect(await readAll(store)).toEqual(chunks.flat());
-          expect(await readBack(readPages, store, KEY, signal)).toEqual(told);
+          expect(await readBack(PAGES.read, store, KEY, signal)).toEqual(told);
         },
       ),
       { numRuns: 50 },
@@ -108,7 +108,7 @@ describe('an object of pages', () => {
     const groups: number[] = [];
     for await (const group of readObject<TieredPage>(store, KEY, signal)) groups.push(group.length);
     expect(groups).toEqual([6, 6, 1]);
-    expect(await readBack(readPages, store, KEY, signal)).toEqual(told);
+    expect(await readBack(PAGES.read, store, KEY, signal)).toEqual(told);
   });
 });
 
