@@ -123,37 +123,31 @@ export class StatusServer {
         421,
         'This server is not known under this name. If it should be, add the name to status.hosts (DAYWALK_STATUS_HOSTS).',
       );
-    const fixed = FIXED.get(path);
-    return (
-      fixed ?? (async () => (await this.#answer(path)) ?? words(404, 'There is nothing here.'))
-    );
+    return FIXED.get(path) ?? (() => this.#answer(path));
   }
 
-  /** The answer; null: there is nothing at this path. */
-  async #answer(path: string): Promise<Answer | null> {
+  async #answer(path: string): Promise<Answer> {
+    try {
+      return await this.#read(path);
+    } catch (error) {
+      if (!(error instanceof DaywalkError)) throw error;
+      return this.#away(path, this.#parts.strike(error.message));
+    }
+  }
+
+  async #read(path: string): Promise<Answer> {
     const { activity, strike } = this.#parts;
     switch (path) {
       case '/':
-        return this.#page('', () => this.#statusPage());
+        return this.#statusPage();
       case '/now':
-        return this.#page('', async () =>
-          page(livePart({ standing: await this.#standingNow(), doing: activity })),
-        );
+        return page(livePart({ standing: await this.#standingNow(), doing: activity }));
       case '/readyz':
-        return this.#orAway(
-          () => this.#ready(),
-          (why) => words(503, `the database is away: ${why}`),
-        );
+        return this.#ready();
       case '/healthz':
-        return this.#orAway(
-          async () => healthAnswer((await this.#standingNow()).health, activity.notInStep, strike),
-          unknownHealth,
-        );
+        return healthAnswer((await this.#standingNow()).health, activity.notInStep, strike);
       case '/status.json':
-        return this.#orAway(
-          async () => json(200, await this.#facts.document()),
-          (error) => json(503, { error }),
-        );
+        return json(200, await this.#facts.document());
       case '/metrics':
         return this.#metrics();
       default:
@@ -161,23 +155,33 @@ export class StatusServer {
     }
   }
 
-  async #below(path: string): Promise<Answer | null> {
+  /** What is said where the database is away. */
+  #away(path: string, why: string): Answer {
+    switch (path) {
+      case '/readyz':
+        return words(503, `the database is away: ${why}`);
+      case '/healthz':
+        return unknownHealth(why);
+      case '/status.json':
+        return json(503, { error: why });
+      default:
+        return page(awayPage(this.#parts.version, BELOW.test(path) ? '../../' : '', why), 503);
+    }
+  }
+
+  async #below(path: string): Promise<Answer> {
     const { streams, version, expectation } = this.#parts;
     const [, kind, stream = '', text = ''] = BELOW.exec(path) ?? [];
-    if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`)) return null;
+    if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`))
+      return words(404, 'There is nothing here.');
     const readDay = async (database: Database) =>
       page(dayPage(await readDayStory(database, stream, text), version));
     const readMonth = async (database: Database) => {
       const range = { from: `${text}-01`, to: lastDayOf(text) };
-      const [days] = await readStreamDays(database, {
-        streams: [stream],
-        ...range,
-        ...expectation,
-      });
-      return page(monthPage({ version, stream, month: text, days: days?.days ?? [] }));
+      const [own] = await readStreamDays(database, { ...expectation, ...range, streams: [stream] });
+      return page(monthPage({ version, stream, month: text, days: own?.days ?? [] }));
     };
-    const read = kind === 'day' ? readDay : readMonth;
-    return this.#page('../../', () => this.#facts.page(path, read));
+    return this.#facts.page(path, kind === 'day' ? readDay : readMonth);
   }
 
   /** Where the export stands; a key that is refused goes before all else. */
@@ -195,22 +199,6 @@ export class StatusServer {
     const [standing, late] = await Promise.all([this.#standingNow(), this.#facts.lateness()]);
     const { timeZone } = expectation;
     return page(statusPage({ version, standing, late, doing: activity, timeZone }));
-  }
-
-  /** A page, or the one that says that there is none. */
-  #page(root: string, read: () => Promise<Answer>): Promise<Answer> {
-    const { version } = this.#parts;
-    return this.#orAway(read, (why) => page(awayPage(version, root, why), 503));
-  }
-
-  /** What is read, or what is said where the database is away. */
-  async #orAway(read: () => Promise<Answer>, away: (why: string) => Answer): Promise<Answer> {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof DaywalkError)) throw error;
-      return away(this.#parts.strike(error.message));
-    }
   }
 
   /** 200 as long as the database answers and the key is not refused. */
