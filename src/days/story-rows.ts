@@ -170,9 +170,8 @@ function readPruning(database: Database, stream: string, day: Day): Promise<Prun
 
 function readPublications(database: Database, stream: string, day: Day) {
   return database.persist<PublicationStory>(
-    `select p.revision, p.published_at as "publishedAt", p.records, p.appeared, p.gone
-       from daywalk.publications p join daywalk.streams s on s.stream_id = p.stream_id
-      where s.name = $1 and p.day = $2::date order by p.seq`,
+    `select revision, published_at as "publishedAt", records, appeared, gone
+       from daywalk.feed where stream = $1 and day = $2::date order by seq`,
     [stream, day],
   );
 }

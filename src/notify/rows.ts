@@ -42,26 +42,18 @@ export async function noteCondition(
 }
 
 /** Takes on the telling of what is news; null: there is none, or another process is at it. One attempt. */
-export async function claimNotification(
-  database: Database,
-  streams: readonly string[],
-): Promise<Notification | null> {
-  const [row] = await database.query<{
-    failing: boolean;
-    told_failing: boolean;
-    failing_since: Date;
-  }>(
+export async function claimNotification(database: Database, streams: readonly string[]) {
+  const [row] = await database.query<Notification>(
     `update daywalk.alarms
         set telling_until = clock_timestamp() + make_interval(secs => $2::double precision / 1000)
       where streams = $1::text[]
         and (telling_until is null or telling_until < clock_timestamp())
         and (failing <> told_failing or failing and told_at < clock_timestamp() - make_interval(hours => $3))
-      returning failing, told_failing, failing_since`,
+      returning case when not failing then 'recovered' when told_failing then 'still failing' else 'failing' end as kind,
+                failing_since as since`,
     [streams, TELLING_MS, REPEAT_HOURS],
   );
-  if (row === undefined) return null;
-  const kind = !row.failing ? 'recovered' : row.told_failing ? 'still failing' : 'failing';
-  return { kind, since: row.failing_since };
+  return row ?? null;
 }
 
 /** Notes that it was told, or that it could not be: then the next run tries again. One attempt. */
