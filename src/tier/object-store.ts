@@ -18,6 +18,12 @@ export type ObjectBody =
       read(start: number, end: number): Promise<Buffer>;
     };
 
+/** Some bytes of an object; `end` is exclusive and more than `start`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A folder, or a bucket with a prefix; nobody lists what is in it. Everything that it cannot do for a moment is tried again inside. */
 export interface ObjectStore {
   /** For people, without secrets: `s3://bucket/prefix`, or a folder. */
@@ -33,14 +39,10 @@ export interface ObjectStore {
   replace(key: string, body: Buffer, signal: AbortSignal): Promise<void>;
   /**
    * Reads an object, or a range of its bytes.
-   * @param range `end` is exclusive and more than `start`; of what lies behind the object's end nothing comes.
+   * @param range of what lies behind the object's end nothing comes.
    * @returns null: there is none of this key.
    */
-  read(
-    key: string,
-    signal: AbortSignal,
-    range?: { readonly start: number; readonly end: number },
-  ): Promise<Buffer | null>;
+  read(key: string, signal: AbortSignal, range?: ByteRange): Promise<Buffer | null>;
   /** @returns its size in bytes; null: there is none of this key. */
   size(key: string, signal: AbortSignal): Promise<number | null>;
   /** Removes an object; one that is not there is no error. */

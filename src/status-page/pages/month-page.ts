@@ -1,6 +1,6 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
 
-import { type DayInState, sumOf } from '../../days/covered-days.ts';
+import { type DayInState, type StreamDays, sumOf } from '../../days/covered-days.ts';
 import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
@@ -18,7 +18,7 @@ export interface MonthPageParts {
   readonly stream: string;
   /** `YYYY-MM`. */
   readonly month: string;
-  readonly days: readonly DayInState[];
+  readonly days: StreamDays['days'];
 }
 
 /** The page. */

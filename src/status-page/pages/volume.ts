@@ -1,5 +1,5 @@
 /** The volume of each day as a plot: a bar a day, the last quarter of a year. */
-import type { DayInState } from '../../days/covered-days.ts';
+import type { StreamDays } from '../../days/covered-days.ts';
 import { longDay } from '../../days/health.ts';
 import { formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
@@ -11,13 +11,7 @@ const PITCH = 10;
 const BAR = 8;
 
 /** The plot of a stream, with its highest value and its days in words beside it. */
-export function volume({
-  stream,
-  days,
-}: {
-  readonly stream: string;
-  readonly days: readonly DayInState[];
-}): Html {
+export function volume({ stream, days }: Pick<StreamDays, 'stream' | 'days'>): Html {
   const shown = days.filter(({ state }) => state !== 'out').slice(-DAYS_SHOWN);
   const most = Math.max(0, ...shown.map(({ records }) => records));
   const first = shown[0];

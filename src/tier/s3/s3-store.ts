@@ -9,6 +9,7 @@ import { Credentials } from '../../source/credentials.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
 import {
+  type ByteRange,
   bytesOf,
   CHECK_FOLDER,
   digestOf,
@@ -104,7 +105,7 @@ export class S3Store implements ObjectStore {
     });
   }
 
-  read(key: string, signal: AbortSignal, range?: { readonly start: number; readonly end: number }) {
+  read(key: string, signal: AbortSignal, range?: ByteRange) {
     const { start = 0, end = 0 } = range ?? {};
     const headers = range === undefined ? {} : { range: `bytes=${start}-${end - 1}` };
     const asked = { method: 'GET', key, headers, expected: end - start } as const;
@@ -185,10 +186,7 @@ async function headersOf(send: SendToS3, key: string): Promise<IncomingHttpHeade
   return answer.headers;
 }
 
-function checkedRange(
-  { headers, body }: S3Answer,
-  { start, end }: { readonly start: number; readonly end: number },
-): Buffer {
+function checkedRange({ headers, body }: S3Answer, { start, end }: ByteRange): Buffer {
   const told = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '')?.map(Number) ?? [];
   const [, from, to = 0, total = 0] = told;
   if (from !== start || to !== Math.min(end, total) - 1 || body.length !== to - from + 1)
