@@ -1,7 +1,7 @@
 /** How many records of each page a request asks for, so that any offset is found without reading the pages before it. */
 import { createHash } from 'node:crypto';
 import type { Query } from '../store/database.ts';
-import type { MovedDay, MovedRecords } from '../store/moved-days.ts';
+import type { MovedRecords } from '../store/moved-days.ts';
 import {
   countGiven,
   countRecords,
@@ -18,11 +18,8 @@ const MOST_BYTES = 50_000_000;
 const PAGE_BYTES = 100;
 const DAY_BYTES = 1_000;
 
-/** A day that moved, and what reads it. */
-export interface MovedPlace {
-  readonly day: MovedDay;
-  readonly records: MovedRecords;
-}
+/** Reads a day that moved, from a record on. */
+export type ReadMoved = (from: number) => ReturnType<MovedRecords['read']>;
 
 /** What is wanted of a day, as far as it was looked at. */
 const newCounts = () => ({
@@ -48,7 +45,7 @@ export class Counts {
     query: Query,
     wanted: Wanted,
     day: ServedDay,
-    moved: MovedPlace | undefined,
+    read: ReadMoved | undefined,
     signal: AbortSignal,
   ): Promise<DayCounts> {
     const text = JSON.stringify([wanted, day.version, day.state]);
@@ -56,9 +53,9 @@ export class Counts {
     const counts = this.#remembered(name);
     if (counts.seen === day.records) return counts;
     const looks =
-      moved === undefined
+      read === undefined
         ? lookAtPages(query, wanted, counts.looked)
-        : lookAtMoved(query, wanted, moved, counts.looked, signal);
+        : lookAtMoved(query, wanted, read, counts.looked);
     for await (const { from, to, found } of looks) {
       signal.throwIfAborted();
       // Another request may have looked at them meanwhile.
@@ -114,15 +111,9 @@ export function locate(all: readonly PageCount[], offset: number, count: number)
 }
 
 /** Counts what is wanted of a day from a record on; what is read at a time stands for a page. */
-export async function* lookAtMoved(
-  query: Query,
-  wanted: Wanted,
-  { day, records }: MovedPlace,
-  looked: number,
-  signal: AbortSignal,
-) {
+async function* lookAtMoved(query: Query, wanted: Wanted, read: ReadMoved, looked: number) {
   let from = looked;
-  for await (const chunk of records.read(day, signal, looked)) {
+  for await (const chunk of read(looked)) {
     const texts = chunk.map(({ text }) => text);
     const { counts } = await countGiven(query, wanted, texts);
     const to = from + chunk.length;
@@ -132,14 +123,9 @@ export async function* lookAtMoved(
 }
 
 /** The records of a whole day from one on. */
-export async function readMoved(
-  { day, records }: MovedPlace,
-  from: number,
-  most: number,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function readMoved(read: ReadMoved, from: number, most: number) {
   const texts: string[] = [];
-  for await (const chunk of records.read(day, signal, from)) {
+  for await (const chunk of read(from)) {
     texts.push(...chunk.slice(0, most - texts.length).map(({ text }) => text));
     if (texts.length === most) break;
   }
@@ -150,14 +136,13 @@ export async function readMoved(
 export async function readWanted(
   query: Query,
   wanted: Wanted,
-  place: MovedPlace,
-  { pages, skip }: { readonly pages: readonly PageCount[]; readonly skip: number },
+  read: ReadMoved,
+  { pages, skip }: ReturnType<typeof locate>,
   most: number,
-  signal: AbortSignal,
-): Promise<string[]> {
+) {
   const found: string[] = [];
   for (const { from = 0, seen } of pages) {
-    const texts = await readMoved(place, from, seen, signal);
+    const texts = await readMoved(read, from, seen);
     const { places } = await countGiven(query, wanted, texts);
     for (const at of places) found.push(texts[at - 1] as string);
   }

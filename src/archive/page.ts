@@ -2,8 +2,8 @@
 import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day, FilterName, Filters, Resource } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
-import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
-import { Counts, locate, type MovedPlace, readMoved, readWanted } from './counts.ts';
+import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
+import { Counts, locate, type ReadMoved, readMoved, readWanted } from './counts.ts';
 import {
   findNewestWalk,
   listSampledDays,
@@ -32,7 +32,7 @@ interface Asking {
   readonly stream: rows.ServedStream;
   readonly days: readonly rows.ServedDay[];
   /** Where those of them are that moved, by day. */
-  readonly places: ReadonlyMap<Day, MovedPlace>;
+  readonly places: ReadonlyMap<Day, MovedDay>;
   readonly signal: AbortSignal;
 }
 
@@ -80,7 +80,7 @@ export class ServedArchive {
   async #placesOf(query: Query, stream: rows.ServedStream, days: readonly rows.ServedDay[]) {
     const asked = days.filter(({ state }) => state === 'tiered');
     const [from, to] = [asked[0]?.day, asked.at(-1)?.day];
-    if (from === undefined || to === undefined) return new Map<Day, MovedPlace>();
+    if (from === undefined || to === undefined) return new Map<Day, MovedDay>();
     const moved = await listMovedDays({ persist: query }, [stream.name], { from, to });
     try {
       this.#moved.reach(moved);
@@ -90,7 +90,11 @@ export class ServedArchive {
       const more = { stream: stream.name, tiered };
       throw new Refusal(409, `moved out of the archive: ${error.message}`, error.hint, more);
     }
-    return new Map(moved.map((day) => [day.day, { day, records: this.#moved }]));
+    return new Map(moved.map((day) => [day.day, day]));
+  }
+
+  #reading(day: MovedDay, signal: AbortSignal): ReadMoved {
+    return (from) => this.#moved.read(day, signal, from);
   }
 
   /** The newest page of a stream, wherever it is, around other records. */
@@ -125,10 +129,11 @@ export class ServedArchive {
         total += day.records;
         continue;
       }
-      const place = places.get(day.day);
-      await place?.records.check(place.day, signal);
-      if (isWhole && place !== undefined) {
-        texts.push(...(await readMoved(place, offset, missing, signal)));
+      const moved = places.get(day.day);
+      if (moved !== undefined) await this.#moved.check(moved, signal);
+      const reading = moved && this.#reading(moved, signal);
+      if (isWhole && reading !== undefined) {
+        texts.push(...(await readMoved(reading, offset, missing)));
         total += day.records;
         continue;
       }
@@ -137,9 +142,9 @@ export class ServedArchive {
       if (expected > 0) {
         const found = locate(pages, offset, expected);
         const read =
-          place === undefined
+          reading === undefined
             ? await rows.readRecords(query, wanted, found.pages, found.skip, expected)
-            : await readWanted(query, wanted, place, found, expected, signal);
+            : await readWanted(query, wanted, reading, found, expected);
         if (read.length !== expected) throw changedMeanwhile(day);
         texts.push(...read);
       }
@@ -159,7 +164,9 @@ export class ServedArchive {
     const { fields, timeZone } = this.#options;
     const timePaths = placesOf(fields.time);
     const wanted = { stream, day: day.day, filter, between, timePaths, timeZone };
-    const counts = await this.#counts.of(query, wanted, day, places.get(day.day), signal);
+    const moved = places.get(day.day);
+    const reading = moved && this.#reading(moved, signal);
+    const counts = await this.#counts.of(query, wanted, day, reading, signal);
     if (counts.seen !== day.records) throw changedMeanwhile(day);
     const { timeless, undecided } = counts;
     if (timeless > 0) {
@@ -217,9 +224,8 @@ export class ServedArchive {
       away.length === 0 ? [] : await listMovedDays({ persist: query }, [stream.name], null);
     const others: string[] = [];
     for (const day of moved.filter((one) => away.includes(one.day))) {
-      const sample = { day, records: this.#moved };
       try {
-        others.push(...(await readMoved(sample, 0, MOST_SAMPLED, signal)));
+        others.push(...(await readMoved(this.#reading(day, signal), 0, MOST_SAMPLED)));
       } catch (error) {
         // Nobody asked for this day.
         if (!(error instanceof SettingsError || error instanceof ObjectStoreError)) throw error;

@@ -47,14 +47,12 @@ export async function checkObject(
   signal: AbortSignal,
 ): Promise<void> {
   const hash = createHash('sha256');
-  let size = await store.size(key, signal);
-  for (let start = 0; size === bytes && start < bytes; start += CHECK_BYTES) {
-    const end = Math.min(start + CHECK_BYTES, bytes);
-    const part = await store.read(key, signal, { start, end });
-    if (part === null) size = null;
-    else hash.update(part);
+  const isWhole = (await store.size(key, signal)) === bytes;
+  for (let start = 0; isWhole && start < bytes; start += CHECK_BYTES) {
+    const range = { start, end: Math.min(start + CHECK_BYTES, bytes) };
+    hash.update((await store.read(key, signal, range)) ?? '');
   }
-  if (size !== bytes || hash.digest('hex') !== sha256) throw spoiledObject(store, key);
+  if (!isWhole || hash.digest('hex') !== sha256) throw spoiledObject(store, key);
 }
 
 /** What somebody removed or changed. */
