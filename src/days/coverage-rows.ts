@@ -20,13 +20,13 @@ export interface SplitRow {
 }
 
 /** The windows of these streams that are split now, by day, from a day on. */
-export function readSplits(database: Database, streamNames: readonly string[], from: Day) {
+export function readSplits(database: Database, streams: readonly string[], from: Day) {
   return database.persist<SplitRow>(
     `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", w.split_by as by, w.split_reason as reason
        from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
       where w.split_by is not null and s.name = any ($1::text[]) and w.day >= $2::date
       order by w.day, w.from_time, w.window_id`,
-    [streamNames, from],
+    [streams, from],
   );
 }
 
@@ -68,17 +68,13 @@ export interface GapRow {
 }
 
 /** What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`. */
-export function readGaps(
-  database: Database,
-  streamNames: readonly string[],
-  range: DayRange | null = null,
-): Promise<GapRow[]> {
-  return database.persist(
+export function readGaps(database: Database, streams: readonly string[], range?: DayRange | null) {
+  return database.persist<GapRow>(
     `select g.stream, g.day, ${standingOf('g')} as state, g.due_at as "dueAt", g.last_error as "lastError"
        from daywalk.gaps g
       where g.stream = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)
       order by g.day, array_position($1::text[], g.stream)`,
-    [streamNames, range?.from ?? null, range?.to ?? null],
+    [streams, range?.from ?? null, range?.to ?? null],
   );
 }
 
@@ -95,7 +91,7 @@ export interface Lateness {
 }
 
 /** The lateness of these streams; none where nothing came late. */
-export function readLateness(database: Database, streamNames: readonly string[]) {
+export function readLateness(database: Database, streams: readonly string[]) {
   return database.persist<Lateness>(
     `select stream, sum(records)::bigint as late, count(distinct day) as days,
             array[coalesce(sum(records) filter (where after <= interval '24 hours'), 0),
@@ -107,7 +103,7 @@ export function readLateness(database: Database, streamNames: readonly string[])
       where stream = any ($1::text[])
       group by stream
       order by array_position($1::text[], stream)`,
-    [streamNames],
+    [streams],
   );
 }
 

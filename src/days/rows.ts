@@ -33,14 +33,14 @@ export const standingOf = (row: string): string =>
                where s.name = ${row}.stream group by s.stream_id) end`;
 
 /** The days of the range that have a window, by stream and day. */
-export function readKnownDays(database: Database, streamNames: readonly string[], range: DayRange) {
+export function readKnownDays(database: Database, streams: readonly string[], range: DayRange) {
   return database.persist<KnownDay>(
     `select c.stream, c.day, c.windows, c.complete_windows as "completeWindows", ${standingOf('c')} as standing,
             c.due_at as "dueAt", c.last_error as "lastError", c.records, c.gone, c.pages, c.bytes, c.proof
        from daywalk.coverage c
       where c.stream = any ($1::text[]) and c.day between $2::date and $3::date and c.state <> 'missing'
       order by c.stream, c.day`,
-    [streamNames, range.from, range.to],
+    [streams, range.from, range.to],
   );
 }
 
@@ -62,7 +62,7 @@ export interface StreamTotals {
 }
 
 /** The totals of these streams; zeros where one was never planned. */
-export function readTotals(database: Database, streamNames: readonly string[]) {
+export function readTotals(database: Database, streams: readonly string[]) {
   return database.persist<StreamTotals>(
     `select name as stream, min(c.day) filter (where c.windows > 0) as "firstDay",
             count(*) filter (where c.state <> 'pruned') as closed,
@@ -75,15 +75,15 @@ export function readTotals(database: Database, streamNames: readonly string[]) {
        from unnest($1::text[]) as name
        left join daywalk.coverage c on c.stream = name
       group by name`,
-    [streamNames],
+    [streams],
   );
 }
 
 /** The oldest day that any of these streams wants or has; null: none of them was ever planned. */
-export function readFirstDay(database: Database, streamNames: readonly string[]) {
+export function readFirstDay(database: Database, streams: readonly string[]) {
   return database.value<Day | null>(
     `select min(least(s.since, (select min(w.day) from daywalk.windows w where w.stream_id = s.stream_id))) as day
        from daywalk.streams s where s.name = any ($1::text[])`,
-    [streamNames],
+    [streams],
   );
 }

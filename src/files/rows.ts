@@ -34,12 +34,8 @@ export const isAway = (state: ArchivedDay['state'] | null | undefined): boolean 
   state === 'pruned' || state === 'tiered';
 
 /** The days of these streams that are due or stored, between two days where given, by stream and day. */
-export function listArchivedDays(
-  database: Database,
-  streamNames: readonly string[],
-  range: OpenRange,
-): Promise<ArchivedDay[]> {
-  return database.persist(
+export function listArchivedDays(database: Database, streams: readonly string[], range: OpenRange) {
+  return database.persist<ArchivedDay>(
     `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,
             coalesce(moved.pages, c.pages) as pages, coalesce(moved.bytes, c.bytes) as bytes, c.proof,
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",
@@ -62,7 +58,7 @@ export function listArchivedDays(
       where c.stream = any ($1::text[])
         and ($2::date is null or c.day >= $2::date) and ($3::date is null or c.day <= $3::date)
       order by array_position($1::text[], c.stream), c.day`,
-    [streamNames, range.from, range.to],
+    [streams, range.from, range.to],
   );
 }
 

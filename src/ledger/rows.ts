@@ -69,7 +69,7 @@ export interface LedgerHead {
 }
 
 /** The newest entry of each of these streams that has any. */
-export function readLedgerHeads(database: Database, streamNames: readonly string[]) {
+export function readLedgerHeads(database: Database, streams: readonly string[]) {
   return database.persist<LedgerHead>(
     `select s.name as stream, l.entry as entries, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
        from daywalk.streams s
@@ -77,7 +77,7 @@ export function readLedgerHeads(database: Database, streamNames: readonly string
                            where stream_id = s.stream_id order by entry desc limit 1) as l
       where s.name = any ($1::text[])
       order by array_position($1::text[], s.name)`,
-    [streamNames],
+    [streams],
   );
 }
 
@@ -93,7 +93,7 @@ export interface LedgerProblem {
  * Recomputes the whole chains of these streams, and compares the complete days with it. A day whose pages are sealed, which happens
  * together with its row, and that has no row, has lost it.
  */
-export function checkLedger(database: Database, streamNames: readonly string[]) {
+export function checkLedger(database: Database, streams: readonly string[]) {
   return database.persist<LedgerProblem>(
     `select f.stream, f.entry, f.day, f.problem
        from (select c.stream, c.entry, c.day, p.place, p.problem
@@ -112,6 +112,6 @@ export function checkLedger(database: Database, streamNames: readonly string[]) 
                from daywalk.ledger_due
               where stream = any ($1::text[]) and entry is null and unsealed_pages = 0) as f
       order by f.entry is null, array_position($1::text[], f.stream), f.entry, f.day, f.place`,
-    [streamNames],
+    [streams],
   );
 }

@@ -37,13 +37,13 @@ const CHUNK_BYTES = 32_000_000;
 /** Checks pages, walks and the whole ledger of these streams. */
 export async function verifyStored(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  streamNames: readonly string[],
+  streams: readonly string[],
   range: DayRange | null,
   concurrency: number,
   signal: AbortSignal,
 ) {
   const since = clock.monotonic();
-  const walks = await listStoredWalks(database, streamNames, range);
+  const walks = await listStoredWalks(database, streams, range);
   const findings: StoredFinding[] = [];
   const sums = {
     pages: 0,
@@ -69,7 +69,7 @@ export async function verifyStored(
         findings.push({ ...found, pageNo: page.pageNo, problem });
     }
   }
-  findings.push(...(await checkSharedDays(database, streamNames, range, concurrency, signal)));
+  findings.push(...(await checkSharedDays(database, streams, range, concurrency, signal)));
   // What moved or was pruned since it was listed is elsewhere, or gone by a person's wish.
   const gone = await listGoneWalks(
     database,
@@ -79,11 +79,11 @@ export async function verifyStored(
     walks: walks.length,
     ...sums,
     /** Walks whose pages were pruned: what the ledger says of them is checked, and nothing else is there. */
-    prunedWalks: await countPrunedWalks(database, streamNames, range),
+    prunedWalks: await countPrunedWalks(database, streams, range),
     findings: findings.filter(({ walkId }) => !gone.has(walkId)),
-    ledger: await checkLedger(database, streamNames),
+    ledger: await checkLedger(database, streams),
     /** The ends of the chains, to be compared with what was kept elsewhere. */
-    heads: await readLedgerHeads(database, streamNames),
+    heads: await readLedgerHeads(database, streams),
     elapsedMs: clock.monotonic() - since,
   };
 }
@@ -94,12 +94,12 @@ export type StoredReport = Awaited<ReturnType<typeof verifyStored>>;
 /** What the views of a resource leave out because another stream shows it, too. */
 async function checkSharedDays(
   database: Database,
-  streamNames: readonly string[],
+  streams: readonly string[],
   range: DayRange | null,
   concurrency: number,
   signal: AbortSignal,
 ): Promise<StoredFinding[]> {
-  const days = await listSharedDays(database, streamNames, range);
+  const days = await listSharedDays(database, streams, range);
   const found = await mapConcurrent(days, concurrency, signal, async (shared) =>
     (await listWronglyShared(database, shared)).map(({ records, ...page }) => ({
       ...page,
