@@ -54,25 +54,25 @@ export function stateGauges({ version, timeZone, standing, doing }: StateNow): R
   gaugeIn(registry, 'build_info', Object.keys(build)).set(build, 1);
   const limits = doing.limits?.();
   const ended = standing?.runs.find(({ finishedAt }) => finishedAt !== null)?.finishedAt;
-  setPlain(registry, {
-    database_up: Number(standing !== null),
-    pass_running: Number(doing.pass !== null),
-    next_tick_timestamp_seconds: secondsOf(doing.nextTick),
-    key_refused_timestamp_seconds: secondsOf(doing.refused?.since.getTime() ?? 0),
-    requests_limit: limits?.limit,
-    requests_under_way: limits?.underWay,
-    requests_waiting: limits?.waiting,
-    leases: standing?.running.length,
-    last_run_timestamp_seconds: secondsOf(ended?.getTime() ?? null),
+  setEach(registry, [], [{}], {
+    database_up: () => Number(standing !== null),
+    pass_running: () => Number(doing.pass !== null),
+    next_tick_timestamp_seconds: () => secondsOf(doing.nextTick),
+    key_refused_timestamp_seconds: () => secondsOf(doing.refused?.since.getTime() ?? 0),
+    requests_limit: () => limits?.limit,
+    requests_under_way: () => limits?.underWay,
+    requests_waiting: () => limits?.waiting,
+    leases: () => standing?.running.length,
+    last_run_timestamp_seconds: () => secondsOf(ended?.getTime() ?? null),
   });
   // One that is being built is no table that anybody asks.
   const tables = standing?.tables.filter(({ state }) => state === 'live') ?? [];
-  setEach(registry, 'table', tables, {
+  setEach(registry, ['table'], tables, {
     table_behind_days: ({ behind }) => behind,
     table_rows: ({ records }) => records,
     table_faults: ({ faults }) => faults,
   });
-  setEach(registry, 'stream', standing?.health.streams ?? [], {
+  setEach(registry, ['stream'], standing?.health.streams ?? [], {
     last_complete_day_timestamp_seconds: ({ lastComplete }) =>
       secondsOf(lastComplete === null ? null : closesAt(lastComplete, timeZone, 0)),
     lag_seconds: ({ lagMs }) => secondsOf(lagMs),
@@ -86,7 +86,7 @@ export function stateGauges({ version, timeZone, standing, doing }: StateNow): R
   const goneOf = (name: string) => standing?.gone.find(({ stream }) => stream === name);
   const lostOf = (name: string) =>
     goneOf(name)?.failures.reduce((sum, { lost }) => sum + lost, 0) ?? 0;
-  setEach(registry, 'stream', standing?.streams ?? [], {
+  setEach(registry, ['stream'], standing?.streams ?? [], {
     gone_records: ({ stream }) => goneOf(stream)?.gone ?? 0,
     lost_records: ({ stream }) => lostOf(stream),
     stored_records: ({ days }) => sumOf(days, 'records'),
@@ -98,30 +98,23 @@ export function stateGauges({ version, timeZone, standing, doing }: StateNow): R
 
 const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : ms / 1000);
 
-const gaugeIn = (registry: Registry, name: Name, labelNames: string[] = []) =>
+const gaugeIn = (registry: Registry, name: Name, labelNames: string[]) =>
   new Gauge({ name: `daywalk_${name}`, help: HELP[name], labelNames, registers: [registry] });
 
-/** Gauges of one value each; undefined: nobody knows it. */
-function setPlain(registry: Registry, values: { readonly [N in Name]?: number | undefined }): void {
-  for (const [name, value] of Object.entries(values)) {
-    const gauge = gaugeIn(registry, name as Name);
-    if (value === undefined) gauge.remove();
-    else gauge.set(value);
-  }
-}
-
-/** Gauges with a value for each of these streams or tables; undefined: this one has none. */
+/** Gauges with a value for each of these streams or tables, or one of no label; undefined: nobody knows it. */
 function setEach<Label extends string, Of extends Readonly<Record<Label, string>>>(
   registry: Registry,
-  label: Label,
+  labels: Label[],
   all: readonly Of[],
   values: { readonly [N in Name]?: (one: Of) => number | undefined },
 ): void {
   for (const [name, valueIn] of Object.entries(values)) {
-    const gauge = gaugeIn(registry, name as Name, [label]);
+    const gauge = gaugeIn(registry, name as Name, labels);
     for (const one of all) {
+      const own = Object.fromEntries(labels.map((label) => [label, one[label]]));
       const value = valueIn(one);
-      if (value !== undefined) gauge.set({ [label]: one[label] }, value);
+      if (value === undefined) gauge.remove(own);
+      else gauge.set(own, value);
     }
   }
 }
