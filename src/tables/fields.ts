@@ -91,6 +91,7 @@ export function spread<T>(items: readonly T[], most: number): readonly T[] {
   );
 }
 
+/** Days come in order. */
 function merge(
   found: Map<string, Omit<Field, 'share'>>,
   stream: string,
@@ -103,8 +104,8 @@ function merge(
     stream,
     path,
     types: [...new Set([...(known?.types ?? []), ...types])].sort(),
-    firstDay: known === undefined || day < known.firstDay ? day : known.firstDay,
-    lastDay: known === undefined || day > known.lastDay ? day : known.lastDay,
+    firstDay: known?.firstDay ?? day,
+    lastDay: day,
     records: (known?.records ?? 0) + records,
     sample: known?.sample ?? sample,
   });

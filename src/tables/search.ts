@@ -96,7 +96,7 @@ async function listDays(
   return found;
 }
 
-/** What is looked at together: some pages, or a day that moved. */
+/** What is looked at together: some pages, and behind them a day that moved. */
 interface Step {
   readonly pages: readonly PageToOpen[];
   readonly moved?: MovedDay;
@@ -112,18 +112,17 @@ function* stepsOf(days: readonly DayToSearch[]): Generator<Step> {
       pages = [];
     }
     if (moved === undefined) continue;
-    if (pages.length > 0) yield { pages };
-    pages = [];
     yield { pages, moved };
+    pages = [];
   }
   if (pages.length > 0) yield { pages };
 }
 
-async function* hitsOf(searching: Searching, step: Step, most: number): AsyncGenerator<Hit[]> {
+async function* hitsOf(searching: Searching, { pages, moved: day }: Step, most: number) {
   const { query, value, moved } = searching;
-  if (step.moved === undefined)
-    yield await listHits(query, value, step.pages, Number.isFinite(most) ? most : null);
-  else if (moved !== null) yield* hitsInMoved(searching, moved, step.moved);
+  if (pages.length > 0)
+    yield await listHits(query, value, pages, Number.isFinite(most) ? most : null);
+  if (day !== undefined && moved !== null) yield* hitsInMoved(searching, moved, day);
 }
 
 /** @param found.finished all pages that may hold it were looked at; otherwise the limit was reached before. */
