@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Answer, json } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, TransientError, UnavailableError } from '../errors.ts';
-import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
+import { type IncomingRequest, type Listener, listen } from '../listener.ts';
 import type { Logger } from '../log.ts';
 import { RESOURCES } from '../model.ts';
 import type { ServedArchive } from './page.ts';
@@ -42,17 +42,14 @@ export function serveArchive(parts: ArchiveServerParts): Promise<Listener> {
 }
 
 /** The key comes first, so that nothing is told to who has none. */
-function route(
-  parts: ArchiveServerParts,
-  { path, query, headers }: IncomingRequest,
-): Answer | Work {
+function route(parts: ArchiveServerParts, { path, query, headers }: IncomingRequest) {
   try {
     if (!isKey(headers['x-api-key'], parts.key))
       throw new Refusal(401, 'the X-API-Key header is missing or wrong');
     const resource = RESOURCES.find((name) => path === `/api/${name}`);
     if (resource === undefined) throw new Refusal(404, 'there is no such resource');
     const asked = readQuery(query);
-    return (gone) => answer(parts, resource, asked, gone);
+    return (gone: AbortSignal) => answer(parts, resource, asked, gone);
   } catch (error) {
     return refused(error, parts.log);
   }

@@ -46,9 +46,6 @@ export function readRecordFields(
   );
 }
 
-/** Makes a body around records, with their total. */
-export type Envelope = (records: readonly string[], total: number) => string;
-
 /** The newest walk of a stream whose first page can be read. */
 export interface NewestWalk {
   readonly walkId: number;
@@ -75,12 +72,9 @@ export async function findNewestWalk(query: Query, streamId: number) {
 /**
  * The first page of a walk around other records: everything else in it is as it was.
  * @param moved its body, where it moved, as the text of its `jsonb`.
+ * @returns makes a body around records, with their total.
  */
-export async function readEnvelope(
-  query: Query,
-  walkId: number,
-  moved: string | null,
-): Promise<Envelope> {
+export async function readEnvelope(query: Query, walkId: number, moved: string | null) {
   // Beside the total, what says the same number under a name of that kind is a total as well.
   const [row] = await query<{
     text: string | null;
@@ -118,7 +112,7 @@ export async function readEnvelope(
   );
   if (row === undefined) throw new Error(`there is no walk ${walkId}`);
   const { text, digits } = row;
-  return (records, total) =>
+  return (records: readonly string[], total: number) =>
     (text ?? `"${row.records}"`)
       .replaceAll(`"${row.total}"`, digits ? `"${total}"` : String(total))
       .replace(`"${row.records}"`, () => `[${records.join(',')}]`);

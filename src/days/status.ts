@@ -9,7 +9,7 @@ import { readGone } from '../store/publications.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 import { readGaps, readLateness, readRunning, readSplits, readTables } from './coverage-rows.ts';
-import { readStreamDays, type StreamDays } from './covered-days.ts';
+import { type DaysAsked, readStreamDays, type StreamDays } from './covered-days.ts';
 import { gapSpansOf, mendingOf } from './gaps.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
 import { firstTickAfter } from './ticks.ts';
@@ -18,9 +18,7 @@ import { firstTickAfter } from './ticks.ts';
 export const MONTHS_SHOWN = 13;
 
 /** Whose calendar, and how much of it. */
-export interface StatusAsked {
-  readonly timeZone: string;
-  readonly settleMs: number;
+export interface StatusAsked extends Pick<DaysAsked, 'timeZone' | 'settleMs'> {
   /** Months of days, the present one included; absent: {@link MONTHS_SHOWN}. */
   readonly months?: number;
 }

@@ -188,10 +188,8 @@ async function readWindows(database: Database, stream: string, day: Day): Promis
       order by w.from_time, w.to_time desc, coalesce(w.level_from, -1), w.window_id`,
     [stream, day],
   );
-  const walks = await readWalks(
-    database,
-    windows.map((window) => window.windowId),
-  );
+  const ids = windows.map(({ windowId }) => windowId);
+  const walks = await readWalks(database, ids);
   return windows.map((window) => ({
     ...window,
     walks: walks.filter((walk) => walk.windowId === window.windowId),

@@ -122,10 +122,7 @@ type AskedDay = ArchivedDay | UnknownDay;
 export const BEFORE_FIRST = 'before the first day of the stream';
 
 /** Every day of the range in every stream, also those of which the store knows nothing; without a first day only those that it knows. */
-async function listAskedDays(
-  database: Database,
-  { contents, from, to }: FileExport,
-): Promise<AskedDay[]> {
+async function listAskedDays(database: Database, { contents, from, to }: FileExport) {
   const known = await contents.listDays({ from, to });
   const newest = known.map(({ day }) => day).sort();
   const last = to ?? newest.at(-1);

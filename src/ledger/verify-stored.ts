@@ -71,10 +71,8 @@ export async function verifyStored(
   }
   findings.push(...(await checkSharedDays(database, streams, range, concurrency, signal)));
   // What moved or was pruned since it was listed is elsewhere, or gone by a person's wish.
-  const gone = await listGoneWalks(
-    database,
-    findings.map(({ walkId }) => walkId),
-  );
+  const found = findings.map(({ walkId }) => walkId);
+  const gone = await listGoneWalks(database, found);
   return {
     walks: walks.length,
     ...sums,
