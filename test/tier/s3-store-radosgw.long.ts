@@ -31,7 +31,10 @@ describe.skipIf(absence !== null)(`radosgw (${absence ?? 'there'})`, () => {
     const { url, region, keys } = server;
     stores += 1;
     const prefix = `pre fix/${stores}`;
-    const { store } = storeAt({ url, region, bucket: BUCKET }, { keys, prefix, ...options });
+    const { store } = storeAt(
+      { url, region, bucket: BUCKET },
+      { keys: async () => keys, prefix, ...options },
+    );
     const inIt = async () =>
       (await server?.keysIn(BUCKET, `${prefix}/`))?.map((key) => key.slice(prefix.length + 1)) ??
       [];
@@ -81,8 +84,16 @@ describe.skipIf(absence !== null)(`radosgw (${absence ?? 'there'})`, () => {
 
   test.each([
     ['bucket', { bucket: 'another-bucket' }, 'NoSuchBucket'],
-    ['key', { keys: { accessKeyId: 'OTHER', secretAccessKey: 'x' } }, 'InvalidAccessKeyId'],
-    ['secret', { keys: { accessKeyId: 'TESTKEY', secretAccessKey: 'x' } }, 'SignatureDoesNotMatch'],
+    [
+      'key',
+      { keys: async () => ({ accessKeyId: 'OTHER', secretAccessKey: 'x' }) },
+      'InvalidAccessKeyId',
+    ],
+    [
+      'secret',
+      { keys: async () => ({ accessKeyId: 'TESTKEY', secretAccessKey: 'x' }) },
+      'SignatureDoesNotMatch',
+    ],
   ])('another %s is told', async (_, options, code) => {
     const { store } = newStore(options);
     for (const work of [

@@ -37,7 +37,7 @@ export function storeAt(
     region: server.region,
     prefix: 'pre/fix',
     pathStyle: true,
-    keys: KEYS,
+    keys: async () => KEYS,
     tls: {},
     proxy: {},
     clock: systemClock,
@@ -65,7 +65,7 @@ export async function inHost(): Promise<WatchedStore> {
     endpoint: 'http://s3.test',
     pathStyle: false,
     prefix: '',
-    keys,
+    keys: async () => keys,
     proxy: { http: server.url },
   });
   return { store, keys: () => keysIn(server, '') };

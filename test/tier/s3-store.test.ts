@@ -149,9 +149,24 @@ describe('what is refused is told at once, with what to do', () => {
   test.each([
     ['bucket', { bucket: 'another' }, /NoSuchBucket/, /Make the bucket/],
     ['region', { region: 'us-east-1' }, /AuthorizationHeaderMalformed Not eu-test-1/, /region/],
-    ['key', { keys: { ...KEYS, accessKeyId: 'OTHER' } }, /InvalidAccessKeyId/, /tier\.key_file/],
-    ['secret', { keys: { ...KEYS, secretAccessKey: 'wrong' } }, /SignatureDoesNotMatch/, /Host/],
-    ['token', { keys: { ...KEYS, sessionToken: 'x' } }, /InvalidToken/, /tier\.key_file/],
+    [
+      'key',
+      { keys: async () => ({ ...KEYS, accessKeyId: 'OTHER' }) },
+      /InvalidAccessKeyId/,
+      /tier\.key_file/,
+    ],
+    [
+      'secret',
+      { keys: async () => ({ ...KEYS, secretAccessKey: 'wrong' }) },
+      /SignatureDoesNotMatch/,
+      /Host/,
+    ],
+    [
+      'token',
+      { keys: async () => ({ ...KEYS, sessionToken: 'x' }) },
+      /InvalidToken/,
+      /tier\.key_file/,
+    ],
   ])('another %s', async (_, options, message, hint) => {
     const { store } = await withManners({}, options);
     const tries: (() => Promise<unknown>)[] = [
@@ -176,7 +191,7 @@ describe('what is refused is told at once, with what to do', () => {
     const secret = 'AKIDSECRETSECRET';
     const echoed = await withManners(
       {},
-      { keys: { accessKeyId: secret, secretAccessKey: secret } },
+      { keys: async () => ({ accessKeyId: secret, secretAccessKey: secret }) },
     );
     const refused = await failure(echoed.store.read('x', going));
     expect(refused.message).toContain('No such key: ***');

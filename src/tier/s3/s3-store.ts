@@ -25,7 +25,7 @@ import { type S3Keys, secretsOf } from './s3-keys.ts';
 export interface S3StoreOptions extends S3Place {
   readonly region: string;
   /** Read anew when they are refused. */
-  readonly keys: S3Keys | (() => Promise<S3Keys>);
+  readonly keys: () => Promise<S3Keys>;
   readonly tls: TlsOptions;
   readonly proxy: ProxyOptions;
   readonly clock: Clock;
@@ -80,9 +80,7 @@ export class S3Store implements ObjectStore {
     this.name = address.name;
     this.#clock = options.clock;
     this.#dispatcher = openDispatcher({ ...options, address });
-    const { keys } = options;
-    const read = typeof keys === 'function' ? keys : async () => keys;
-    const credentials = new Credentials(options.redactor, read, secretsOf);
+    const credentials = new Credentials(options.redactor, options.keys, secretsOf);
     const { secrets } = options.redactor;
     const link = { ...options, address, dispatcher: this.#dispatcher, secrets };
     this.#ask = openS3Asking(link, credentials);
