@@ -1,7 +1,7 @@
 /** Leases: acquire, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
 import type { Day, DayRange, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
-import { isPruned, spanColumns } from './shown.ts';
+import { FURTHEST, isPruned, onceClosed, spanColumns } from './shown.ts';
 
 /** Which windows a worker may lease. */
 export interface LeaseScope {
@@ -70,9 +70,6 @@ const inRange = (from: string, to: string): string =>
   `(${from}::date is null or w.day between ${from}::date and ${to}::date
     or w.midnight in (${from}::date - 1, ${to}::date))`;
 
-/** No lease reaches further: one that does is of a time in which the clock of the database was ahead. */
-const LONGEST_LEASE = '25 hours';
-
 /**
  * The two differ in the order of days only; SQL stays static, so each is written out. The cuts of a day come after its
  * windows, which learn what a cut needs to know of the source.
@@ -85,7 +82,7 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
       from daywalk.windows w
      where w.due_at <= clock_timestamp()
        and w.stream_id = any ($4::integer[])
-       and (w.lease_expires is null or w.lease_expires not between clock_timestamp() and clock_timestamp() + interval '${LONGEST_LEASE}')
+       and (w.lease_expires is null or w.lease_expires not between clock_timestamp() and clock_timestamp() + interval '${FURTHEST}')
        and ${inRange('$5', '$6')}
        and not exists (select from mine)${condition}
      order by w.purpose desc, w.day ${order}, w.kind = 'cut', w.from_time ${order}
@@ -185,7 +182,7 @@ export function listFailed(database: Database, streamId: number): Promise<number
 export async function unfail(database: Database, windowIds: readonly number[]): Promise<void> {
   await database.persist(
     `update daywalk.windows w
-        set state = 'pending', due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
+        set state = 'pending', due_at = ${onceClosed('s')},
             failures = 0, attempts = 0, last_error = null, last_failed_at = null
        from daywalk.streams s where s.stream_id = w.stream_id and window_id = any ($1::bigint[]) and state = 'failed' and proof is null`,
     [windowIds],

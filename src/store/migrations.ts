@@ -5,6 +5,7 @@ import type { ClientBase } from 'pg';
 import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import { type Logger, silentLogger } from '../log.ts';
+import { CREATE_DATABASE } from './connection/sqlstate.ts';
 import { Database } from './database.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -132,7 +133,7 @@ export function olderDatabase({ pending, empty }: SchemaState): OlderDatabaseErr
 /** The error for an empty database that could not hold the events: those of another encoding lack most characters. */
 const wrongEncoding = (encoding: string) =>
   new SettingsError(`the encoding of the database is ${encoding}, and daywalk needs UTF8`, {
-    hint: `Make another one, and name it in DATABASE_URL: create database daywalk owner daywalk encoding 'UTF8' template template0`,
+    hint: `Make another one, and name it in DATABASE_URL: ${CREATE_DATABASE}`,
   });
 
 async function compare(database: Database) {

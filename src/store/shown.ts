@@ -1,4 +1,11 @@
-/** Parts of statements: what readers see, as conditions, and spans as columns. Records that are shown: daywalk.shown_records. */
+/** Parts of statements: what readers see, as conditions, spans as columns, and when windows are due. Records that are shown: daywalk.shown_records. */
+
+/** Nothing is put off for longer (looks by a day, failures by some hours), and no lease is given for longer: what reaches further is of a time in which the clock of the database was ahead. */
+export const FURTHEST = '25 hours';
+
+/** From when on a window w may be walked: when its day has closed by the settings of a stream, an alias in SQL, and not before now. */
+export const onceClosed = (stream: string): string =>
+  `greatest(daywalk.closed_at(w.day, ${stream}.time_zone, ${stream}.settle), clock_timestamp())`;
 
 /**
  * An array of the walks of a day that are shown, in order; both arguments are SQL. The midnight before it may be a window of the

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { SettingsError } from '../errors.ts';
 import type { Day, Filters, Stream } from '../model.ts';
 import type { Database } from './database.ts';
-import { isPruned } from './shown.ts';
+import { isPruned, onceClosed } from './shown.ts';
 
 /** When the days of a source begin and end, and from when on they are exported. */
 export interface StreamCalendar {
@@ -68,7 +68,7 @@ export async function registerStreams(
      ), not_over_then as (
        -- By the zone of now their day was not over when they were proven; or, by the calendar of now, it is not closed yet, or is already.
        update daywalk.windows w
-          set rewalk = w.rewalk or w.state = 'complete', due_at = greatest(daywalk.closed_at(w.day, r.time_zone, r.settle), clock_timestamp()),
+          set rewalk = w.rewalk or w.state = 'complete', due_at = ${onceClosed('r')},
               state = case when w.state <> 'complete' then w.state when w.split_by is null then 'pending' else 'split' end
          from registered r join daywalk.streams before on before.stream_id = r.stream_id
         where (before.time_zone, before.settle) <> (r.time_zone, r.settle) and w.stream_id = r.stream_id

@@ -2,7 +2,7 @@
 import type { Day, DayRange, Purpose, Window, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
-import { isPruned, isRetired } from './shown.ts';
+import { FURTHEST, isPruned, isRetired, onceClosed } from './shown.ts';
 
 /** Days of a stream, one after the other, that have a window each. */
 export interface KnownSpan extends DayRange {
@@ -143,9 +143,6 @@ export async function askAgain(
   return rows.length;
 }
 
-/** Nothing is put off for longer: looks by a day, failures by some hours. */
-const LONGEST_WAIT = '25 hours';
-
 /**
  * Makes due what the settings and the clock of today call for: complete windows whose looks were over, where `recheckDays` was
  * raised, and what is due later than anything is put off, as the clock of the database was ahead, when its day has closed.
@@ -157,13 +154,13 @@ export async function planLooks(
 ): Promise<void> {
   await database.persist(
     `with candidates as (
-       select window_id from daywalk.windows where due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
+       select window_id from daywalk.windows where due_at > clock_timestamp() + interval '${FURTHEST}'
        union
        select w.window_id from daywalk.windows w join daywalk.streams s using (stream_id)
         where w.stream_id = any ($1::integer[]) and w.day > current_date - $2::integer - 3 - s.settle
      )
      update daywalk.windows w
-        set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
+        set due_at = ${onceClosed('s')},
             -- What was proven in the future was not over.
             rewalk = w.rewalk or coalesce(w.proven_at > clock_timestamp(), false),
             state = case when w.state <> 'complete' or w.proven_at <= clock_timestamp() then w.state
@@ -171,7 +168,7 @@ export async function planLooks(
        from daywalk.streams s
       where w.window_id in (select window_id from candidates)
         and s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
-        and (w.due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
+        and (w.due_at > clock_timestamp() + interval '${FURTHEST}'
              or (w.state = 'complete' and w.proven_at > clock_timestamp() and not ${isPruned('w.stream_id', 'w.day')})
              or (w.due_at is null and w.state = 'complete'
                  and daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $2) is not null
@@ -210,7 +207,7 @@ export function acceptSource(database: Database, streamId: number): Promise<bool
     `with accepted as (
        update daywalk.streams set accepted_at = clock_timestamp(), distrusted_since = null where stream_id = $1
      ), tried as (
-       update daywalk.windows w set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp())
+       update daywalk.windows w set due_at = ${onceClosed('s')}
          from daywalk.streams s
         where s.stream_id = $1 and w.stream_id = $1 and w.state in ('pending', 'failed') and w.due_at > clock_timestamp()
      ), forgiven as (

@@ -61,23 +61,24 @@ test('exports through refused requests and a kill, shows the calendar and the co
   await nothingGoesOn(folder);
 });
 
-test('is stopped like everything else, and leaves nothing running', async () => {
+/** A demo that is stopped once it has said something. */
+async function stopped(said: RegExp, signal: NodeJS.Signals) {
   const folder = temporaryFolder();
   const program = startProgram(SMALL, { folder });
-  await program.saying(/The API answers some requests/);
-  program.kill('SIGTERM');
-  const ended = await program.ended;
+  await program.saying(said);
+  program.kill(signal);
+  return { ended: await program.ended, folder };
+}
+
+test('is stopped like everything else, and leaves nothing running', async () => {
+  const { ended, folder } = await stopped(/The API answers some requests/, 'SIGTERM');
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 143 });
   expect(ended.stderr).not.toMatch(/^\s+at /m);
   await nothingGoesOn(folder);
 });
 
 test('is stopped before it has begun to simulate, too', async () => {
-  const folder = temporaryFolder();
-  const program = startProgram(SMALL, { folder });
-  await program.saying(/A simulated Event Query API/);
-  program.kill('SIGINT');
-  const ended = await program.ended;
+  const { ended, folder } = await stopped(/A simulated Event Query API/, 'SIGINT');
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 130 });
   expect(ended.stderr).not.toMatch(/did not start/);
   await nothingGoesOn(folder);

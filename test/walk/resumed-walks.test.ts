@@ -43,6 +43,20 @@ async function runToDeath(exporting: Exporting): Promise<void> {
   ended.add(exporting.source);
 }
 
+/** A run that is killed before it has proven a window, or so many cuts, and one long after it, when there is one record more. */
+async function goOnDaysLater(exporting: Exporting, proves: string, last = 1): Promise<void> {
+  let proofs = 0;
+  const gate: Gate = async (statement, act) => {
+    if (statement?.includes(proves)) proofs += 1;
+    if (proofs >= last) throw new Killed();
+    return act();
+  };
+  await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
+  await expireLeases(server);
+  exporting.source.lists.set(`${day} 00:00:00`, records(1, 9));
+  await runOnce(exporting);
+}
+
 /** Whether the whole day is asked for, and not a half of it or a cut. */
 const isDay = ({ from, to }: Pick<PageRequest, 'from' | 'to'>) =>
   from === `${day} 00:00:00` && to === `${day} 23:59:59`;
@@ -115,14 +129,7 @@ it.each([
     const source = new ImaginedSource({ [day]: records(1, 8) }, { totals });
     const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength };
     if (totals === 'exact') await teach(exporting, { calibrated: 100, proven_size: 100 });
-    const gate: Gate = async (statement, act) => {
-      if (statement?.includes('prove_window')) throw new Killed();
-      return act();
-    };
-    await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
-    await expireLeases(server);
-    source.lists.set(`${day} 00:00:00`, records(1, 9));
-    await runOnce(exporting);
+    await goOnDaysLater(exporting, 'prove_window');
     expect(await complaints(server, source, exporting.stream)).toEqual([]);
   },
 );
@@ -149,14 +156,7 @@ it.each<[string, boolean, NonNullable<Habits['arrange']>]>([
       pageLength: 20,
     };
     if (restless) await teach(exporting, { restless });
-    const gate: Gate = async (statement, act) => {
-      if (statement?.includes('prove_window')) throw new Killed();
-      return act();
-    };
-    await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
-    await expireLeases(server);
-    source.lists.set(`${day} 00:00:00`, records(1, 9));
-    await runOnce(exporting);
+    await goOnDaysLater(exporting, 'prove_window');
     expect((await readResults(server, exporting.stream)).get(day)?.state).toBe('complete');
     expect(await complaints(server, source, exporting.stream)).toEqual([]);
   },
@@ -166,17 +166,8 @@ it('nothing that lay across a midnight days ago is not believed as it is', async
   const at = (record: string) => (idOf(record) === 9 ? 86_399.7 : 40_000 + idOf(record));
   const source = new ImaginedSource({ [day]: records(1, 8) }, { at });
   const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength: 20 };
-  let cuts = 0;
-  const gate: Gate = async (statement, act) => {
-    if (statement?.includes('prove_cut')) cuts += 1;
-    // Behind that before the first day.
-    if (cuts > 1) throw new Killed();
-    return act();
-  };
-  await expect(runOnce({ ...exporting, gate })).rejects.toThrow(Killed);
-  await expireLeases(server);
-  source.lists.set(`${day} 00:00:00`, records(1, 9));
-  await runOnce(exporting);
+  // Behind that before the first day.
+  await goOnDaysLater(exporting, 'prove_cut', 2);
   expect(await complaints(server, source, exporting.stream)).toEqual([]);
 });
 

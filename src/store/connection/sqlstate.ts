@@ -34,12 +34,15 @@ const NO_TLS = /^The(?: server does not support|re was an error establishing an)
 /** What PgBouncer says of a wrong user or password; all that it says has the one code 08P01 (1.18, src/client.c). */
 const PGBOUNCER_REFUSAL = /^(?:SASL|password) authentication failed/;
 
+/** Makes a database that can hold every event. */
+export const CREATE_DATABASE =
+  "create database daywalk owner daywalk encoding 'UTF8' template template0";
 const WRONG_LOGIN = 'Check user, password and database name in DATABASE_URL.';
 /** What a person has to settle, and how. */
 const TO_SETTLE: readonly (readonly [states: RegExp, hint: string])[] = [
   [
     /^3D000/,
-    `Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk encoding 'UTF8' template template0"`,
+    `Is its name right in DATABASE_URL? If it is not there yet: psql -c "${CREATE_DATABASE}"`,
   ],
   [/^28/, WRONG_LOGIN],
   [
