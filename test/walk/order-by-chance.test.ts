@@ -207,3 +207,28 @@ describe('a list that moved under two walks', () => {
     for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
   });
 });
+
+describe('more than a page within one second, which no range of that second shows, in an order by chance', () => {
+  const [known = '', dense = ''] = closedDays(2);
+  const together = (record: string) => (idOf(record) < 2_000 ? secondOf(record) : 40_000.5);
+  const shuffled: NonNullable<Habits['arrange']> = (list, number) =>
+    list
+      .map((record, index) => ({ record, chance: Math.sin(number * 7_919 + index * 104_729) }))
+      .sort((one, other) => one.chance - other.chance)
+      .map(({ record }) => record);
+  const exportOf = (totals: NonNullable<Habits['totals']>) => {
+    const lists = { [known]: records(1_000, 9), [dense]: records(2_000, 25) };
+    const habits: Habits = { totals, at: together, arrange: shuffled, clamp: 10 };
+    const source = new ImaginedSource(lists, habits);
+    return { server, source, stream: newStream(), since: known, pageLength: 10 };
+  };
+
+  it('is united, and told to be whole by a total', async () => {
+    for (const { state } of (await exported(exportOf('exact'), 3)).values())
+      expect(state).toBe('complete');
+  });
+
+  it('is not without a total, as a cap might cut all its walks', async () => {
+    expect((await exported(exportOf('none'), 3)).get(dense)?.state).toBe('failed');
+  });
+});

@@ -25,7 +25,7 @@ import { doubtIgnoresTime, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
-import { isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
+import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
 import { settleSpan } from './settle.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -98,7 +98,8 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
   const { learned, longestList, restless } = context.knowledge;
   // Within a split, which a cap may have called for, a total may end at a round number, too.
   const mayEnd = isRound(stored) && stored >= learned.calibrated && !isMidnight(context.window);
-  const counted = across.end === 'open' && across.unites === undefined && !mayEnd;
+  const isTold = across.unites === undefined || believedTotal(across, learned) !== null;
+  const counted = across.end === 'open' && isTold && !mayEnd;
   const isShort = stored < LEAST_CAP || stored < learned.provenSize || stored < longestList;
   if (bothShowLess(walks) || counted || isShort) return;
   // Where one question is answered in different ways, other lists say nothing of this one.

@@ -170,7 +170,10 @@ export const isExact = (total: number, { calibrated, lowerBoundFrom }: Learned):
   calibrated > 0 && (lowerBoundFrom === null || total < lowerBoundFrom);
 
 /** The total, where it is exact, and every answer told it. */
-function believedTotal({ stored, claims }: Evidence, learned: Learned): number | null {
+export function believedTotal(
+  { stored, claims }: Pick<Evidence, 'stored' | 'claims'>,
+  learned: Learned,
+): number | null {
   if (!isExact(stored, learned)) return null;
   const told = claims.filter(({ total }) => total !== null);
   const exact = told.every(({ total, lowerBound }) => total === stored && !lowerBound);
