@@ -124,7 +124,7 @@ test('Every day: a second worker', async () => {
   await until(clone, HEALTHY, 30_000);
   const ports = must(
     clone,
-    'for n in 1 2; do docker compose port --index $n worker 8642; done',
+    'for id in $(docker compose ps --quiet worker); do docker port "$id" 8642; done',
   ).split('\n');
   expect(new Set(ports).size).toBe(2);
   for (const port of ports) expect((await fetch(`http://${port}/readyz`)).status).toBe(200);
