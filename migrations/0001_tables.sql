@@ -46,7 +46,6 @@ create table daywalk.contracts (
   learned_at    timestamptz not null default clock_timestamp()
 );
 comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept; answers only add a total where those before told none.';
-comment on column daywalk.contracts.stream_id is 'The stream.';
 comment on column daywalk.contracts.hints is 'The settings that it was learned under; under others it is learned anew.';
 comment on column daywalk.contracts.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.contracts.total_path is 'Keys to the total; null where the source gives none.';
@@ -64,7 +63,6 @@ create table daywalk.frames (
   primary key (stream_id, signature)
 );
 comment on table daywalk.frames is 'Frames of answers without records: what an empty answer of the source looks like.';
-comment on column daywalk.frames.stream_id is 'The stream.';
 comment on column daywalk.frames.signature is 'Paths, types and texts of the frame, without what varies.';
 comment on column daywalk.frames.example is 'The beginning of one, for people.';
 comment on column daywalk.frames.first_seen is 'When it first came.';
@@ -79,7 +77,6 @@ create table daywalk.learned (
   primary key (stream_id, fact)
 );
 comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
-comment on column daywalk.learned.stream_id is 'The stream.';
 comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
@@ -198,8 +195,6 @@ create unique index prunings_day on daywalk.prunings (stream_id, day) where what
 create index prunings_open on daywalk.prunings (pruning_id) where removed_at is null;
 comment on table daywalk.prunings is 'What was pruned: a day of a stream, or the superseded walks of a day.';
 comment on column daywalk.prunings.pruning_id is 'Key.';
-comment on column daywalk.prunings.stream_id is 'The stream.';
-comment on column daywalk.prunings.day is 'The day of the source''s calendar.';
 comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks none of whose records are shown, the day stays.';
 comment on column daywalk.prunings.walks is 'The walks whose pages went.';
 comment on column daywalk.prunings.pages is 'Pages that were shown of the day; of superseded walks all of theirs.';
@@ -229,8 +224,6 @@ create table daywalk.tiered_days (
   primary key (stream_id, day)
 );
 comment on table daywalk.tiered_days is 'The days that moved to a folder or bucket: their pages are in an object there, and their records in a table that other engines read (docs/tier.md).';
-comment on column daywalk.tiered_days.stream_id is 'The stream.';
-comment on column daywalk.tiered_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.tiered_days.publication is 'The publication that the objects hold, as in daywalk.publications.';
 comment on column daywalk.tiered_days.place is 'The folder or bucket.';
 comment on column daywalk.tiered_days.pages_key is 'The object that holds the pages, every column of them.';
@@ -290,7 +283,6 @@ comment on column daywalk.walks.walk_id is 'Key.';
 comment on column daywalk.walks.window_id is 'The window.';
 comment on column daywalk.walks.number is '1, 2, 3 … within the window.';
 comment on column daywalk.walks.role is 'whole; half: of the window, walked to compare it with the whole; of a cut: across it, before it, after it.';
-comment on column daywalk.walks.day is 'The day of the window.';
 comment on column daywalk.walks.from_time is 'First second that was asked for.';
 comment on column daywalk.walks.to_time is 'Last second that was asked for.';
 comment on column daywalk.walks.level_from is 'Lowest rule level that was asked for.';
@@ -344,7 +336,6 @@ create table daywalk.pages (
   check (cardinality(id_hashes) = records)
 ) partition by range (day);
 comment on table daywalk.pages is 'A page is one response body, stored as it came; one partition a month.';
-comment on column daywalk.pages.walk_id is 'The walk.';
 comment on column daywalk.pages.page_no is '0, 1, 2 … within the walk.';
 comment on column daywalk.pages.day is 'The day of the window; the partition key.';
 comment on column daywalk.pages.start is 'Offset of its first record.';
@@ -382,10 +373,7 @@ create index marks_day on daywalk.marks (day);
 create index marks_gone on daywalk.marks (walk_id) where state = 'gone';
 create index marks_hidden on daywalk.marks (hidden_by) where hidden_by is not null;
 comment on table daywalk.marks is 'What is to be said of single records of walks that are shown. Most records have none.';
-comment on column daywalk.marks.walk_id is 'The walk.';
-comment on column daywalk.marks.page_no is 'The page within the walk.';
 comment on column daywalk.marks.position is 'Position among the records of the page, from 1.';
-comment on column daywalk.marks.day is 'The day of the window.';
 comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: its window shows it more often than there are such; old: a newer version of it is shown.';
 comment on column daywalk.marks.since is 'Since when that is so; of a gone record since when it is missing.';
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
@@ -400,9 +388,6 @@ create table daywalk.shared_records (
   primary key (walk_id, page_no, place)
 );
 comment on table daywalk.shared_records is 'Records that another stream of the same resource shows, too: the views of the resource leave them out here.';
-comment on column daywalk.shared_records.walk_id is 'The walk.';
-comment on column daywalk.shared_records.page_no is 'The page within the walk.';
-comment on column daywalk.shared_records.place is 'Position among the records of the page, from 1.';
 
 -- What is shown of a day, added up when it changes, so that what is asked of many days need not read every walk.
 create table daywalk.days (
@@ -426,8 +411,6 @@ create index days_unsealed on daywalk.days (stream_id, day) where unsealed;
 create index days_unshared on daywalk.days (day) where unshared;
 create index days_gone on daywalk.days (stream_id, day) where gone > 0;
 comment on table daywalk.days is 'What is shown of a day, added up whenever it changes.';
-comment on column daywalk.days.stream_id is 'The stream.';
-comment on column daywalk.days.day is 'The day of the source''s calendar.';
 comment on column daywalk.days.records is 'Records that are shown; of a day that moved those that are shown there.';
 comment on column daywalk.days.gone is 'Those among them that the source does not show any more.';
 comment on column daywalk.days.lost is 'Those on balance: less the records that appeared in the same walks, which may be newer versions of them.';
@@ -456,10 +439,8 @@ create table daywalk.publications (
 );
 create index publications_day on daywalk.publications (stream_id, day, published_at);
 comment on table daywalk.publications is 'One row whenever what is shown of a day changes, numbered without a gap in each stream, so that whatever follows the records can keep its place.';
-comment on column daywalk.publications.stream_id is 'The stream.';
 comment on column daywalk.publications.seq is '1, 2, 3 … within the stream.';
 comment on column daywalk.publications.key is 'Random: tells this history from that of a database that was put back from a backup.';
-comment on column daywalk.publications.day is 'The day of the source''s calendar.';
 comment on column daywalk.publications.revision is '1, 2, 3 … within the day.';
 comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.publications.appeared is 'Records that came with a later walk, and that the ones before it had not.';
@@ -559,9 +540,27 @@ create table daywalk.told_days (
   telling_until timestamptz
 );
 comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
-comment on column daywalk.told_days.stream_id is 'The stream.';
 comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
 comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';
+
+-- What a column means that stands in many tables and views, where no comment of its own says more.
+create function daywalk.explain_columns(relation text) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  execute (
+    select coalesce(string_agg(format('comment on column daywalk.%I.%I is %L', relation, a.attname, common.says), ';'), '')
+      from pg_attribute a
+      join (values ('stream_id', 'The stream, by its key in daywalk.streams.'), ('stream', 'The name of the stream.'), ('resource', 'Its resource.'),
+                   ('day', 'The day of the source''s calendar.'), ('walk_id', 'The walk; with page_no the page in daywalk.pages.'),
+                   ('page_no', 'The page within the walk.'), ('place', 'Position among the records of the page, from 1.'),
+                   ('position', 'Offset of the record within its window, as the source listed it.'), ('record', 'The record as sent.'),
+                   ('at', 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).'),
+                   ('fetched_at', 'When the page arrived.'), ('first_seen', 'When the first version of the record arrived.'),
+                   ('gone_since', 'Since when the source does not show it any more; null: it does.'),
+                   ('revision', '1, and one more for each newer version; older ones are in daywalk.record_versions.'),
+                   ('last_error', 'The newest error of its windows.')) as common (name, says) on common.name = a.attname
+     where a.attrelid = to_regclass('daywalk.' || quote_ident(relation)) and a.attnum > 0 and col_description(a.attrelid, a.attnum) is null);
+end $$;
 
 -- lz4 compresses pages faster than pglz; a server built without it (see pg_settings) keeps the default.
 do $$

@@ -56,82 +56,30 @@ select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.recor
  where p.records > 0
    and case when p.skip = 0 then true else r.position > p.skip end
    and coalesce(mark.seen, k.shown = 'whole');
-comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each.';
-comment on column daywalk.shown_records.stream_id is 'The stream.';
-comment on column daywalk.shown_records.stream is 'Its name.';
-comment on column daywalk.shown_records.resource is 'Its resource.';
-comment on column daywalk.shown_records.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
-comment on column daywalk.shown_records.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
-comment on column daywalk.shown_records.record is 'The record as sent.';
-comment on column daywalk.shown_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
-comment on column daywalk.shown_records.page_no is 'The page within the walk.';
-comment on column daywalk.shown_records.place is 'Position among the records of the page, from 1.';
-comment on column daywalk.shown_records.position is 'Offset of the record within its window, as the source listed it.';
-comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
-comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
-comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each. Filter on day, it prunes partitions.';
 comment on column daywalk.shown_records.leads is 'The views of the resource show it; false: there it is another stream''s.';
-comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.events as
 select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
   from daywalk.shown_records where resource = 'events' and leads;
-comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are.';
-comment on column daywalk.events.stream is 'The stream.';
-comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
-comment on column daywalk.events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
-comment on column daywalk.events.record is 'The record as sent.';
-comment on column daywalk.events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
-comment on column daywalk.events.page_no is 'The page within the walk.';
-comment on column daywalk.events.position is 'Offset of the record within its window, as the source listed it.';
-comment on column daywalk.events.fetched_at is 'When the page arrived.';
-comment on column daywalk.events.first_seen is 'When the first version of the record arrived.';
-comment on column daywalk.events.gone_since is 'Since when the source does not show it any more; null: it does.';
-comment on column daywalk.events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
+comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are. Filter on day, it prunes partitions.';
 
 create view daywalk.smart_events as
 select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
   from daywalk.shown_records where resource = 'smart-event' and leads;
-comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are.';
-comment on column daywalk.smart_events.stream is 'The stream.';
-comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
-comment on column daywalk.smart_events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
-comment on column daywalk.smart_events.record is 'The record as sent.';
-comment on column daywalk.smart_events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
-comment on column daywalk.smart_events.page_no is 'The page within the walk.';
-comment on column daywalk.smart_events.position is 'Offset of the record within its window, as the source listed it.';
-comment on column daywalk.smart_events.fetched_at is 'When the page arrived.';
-comment on column daywalk.smart_events.first_seen is 'When the first version of the record arrived.';
-comment on column daywalk.smart_events.gone_since is 'Since when the source does not show it any more; null: it does.';
-comment on column daywalk.smart_events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
+comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are. Filter on day, it prunes partitions.';
 
 create view daywalk.events_now as
 select stream, resource, day, at, record, walk_id, page_no, position, fetched_at, first_seen, revision
   from daywalk.shown_records where gone_since is null and leads;
-comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked.';
-comment on column daywalk.events_now.stream is 'The stream.';
-comment on column daywalk.events_now.resource is 'Its resource.';
-comment on column daywalk.events_now.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
-comment on column daywalk.events_now.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
-comment on column daywalk.events_now.record is 'The record as sent.';
-comment on column daywalk.events_now.walk_id is 'The walk; with page_no the page in daywalk.pages.';
-comment on column daywalk.events_now.page_no is 'The page within the walk.';
-comment on column daywalk.events_now.position is 'Offset of the record within its window, as the source listed it.';
-comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
-comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
-comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
+comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked. Filter on day, it prunes partitions.';
 
 create view daywalk.time_faults as
 select r.stream, r.day, r.record #> s.time_path as found, r.walk_id, r.page_no, r.position
   from daywalk.shown_records r join daywalk.streams s on s.stream_id = r.stream_id and s.time_path is not null
  where r.at is null;
 comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';
-comment on column daywalk.time_faults.stream is 'The stream.';
-comment on column daywalk.time_faults.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
 comment on column daywalk.time_faults.found is 'What stands at the time_path; null: nothing.';
-comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the page in daywalk.pages.';
-comment on column daywalk.time_faults.page_no is 'The page within the walk.';
-comment on column daywalk.time_faults.position is 'Offset of the record within its window, as the source listed it.';
 
 -- A stream with filters has a view of its own, named after it; made when the stream is planned first, by any worker.
 create function daywalk.show_stream(called text) returns void
@@ -159,17 +107,11 @@ select s.name as stream, s.resource, p.day, r.record #>> s.id_path as id, mark.r
  where mark.state = 'old' and mark.hidden_by is null
  order by s.name, id, mark.revision desc, mark.since desc;
 comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
-comment on column daywalk.record_versions.stream is 'The stream.';
-comment on column daywalk.record_versions.resource is 'Its resource.';
-comment on column daywalk.record_versions.day is 'The day of the source''s calendar.';
 comment on column daywalk.record_versions.id is 'What identifies the record.';
 comment on column daywalk.record_versions.revision is '1 of the first version, and one more for each newer one.';
 comment on column daywalk.record_versions.record is 'The record as it was.';
 comment on column daywalk.record_versions.replaced_at is 'Since when a newer version is shown.';
 comment on column daywalk.record_versions.fetched_at is 'When its page arrived.';
-comment on column daywalk.record_versions.walk_id is 'The walk.';
-comment on column daywalk.record_versions.page_no is 'The page within the walk.';
-comment on column daywalk.record_versions.position is 'Offset of the record within its window, as the source listed it.';
 
 -- The closed days from a stream's first one on that have no window. A day D is closed when the source's clock, less the
 -- settle delay, shows a later day. Most streams lack none: that is counted, and only else they are looked at day by day.
@@ -182,10 +124,6 @@ select s.stream_id, s.name as stream, s.resource, d.day::date as day
          where w.stream_id = s.stream_id and w.kind = 'day' and w.day between s.since and c.last_closed) <= c.last_closed - s.since
    and not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.kind = 'day' and w.day = d.day::date);
 comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
-comment on column daywalk.missing_days.stream_id is 'The stream.';
-comment on column daywalk.missing_days.stream is 'Its name.';
-comment on column daywalk.missing_days.resource is 'Its resource.';
-comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
 
 -- The days that are not complete, of those that have a window: a window of the day is not, or a cut at one of its ends. One that is
 -- pruned, or moved, was complete: a cut that is a window of the day beside it says nothing of it any more.
@@ -203,8 +141,6 @@ select u.stream_id, u.day, bool_or(u.state = 'failed') as failed, coalesce(bool_
  where exists (select from daywalk.windows d where d.stream_id = u.stream_id and d.day = u.day and d.kind = 'day')
  group by u.stream_id, u.day;
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
-comment on column daywalk.unfinished_days.stream_id is 'The stream.';
-comment on column daywalk.unfinished_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.unfinished_days.failed is 'One of its windows failed.';
 comment on column daywalk.unfinished_days.running is 'A worker holds one of them.';
 comment on column daywalk.unfinished_days.due_at is 'When the first of them is due.';
@@ -222,9 +158,6 @@ select distinct on (stream_id, day) stream_id, day, last_error
            and not exists (select from daywalk.prunings g where g.stream_id = w.stream_id and g.day = side.day and g.what = 'day')) as errors
  order by stream_id, day, last_failed_at desc;
 comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
-comment on column daywalk.day_errors.stream_id is 'The stream.';
-comment on column daywalk.day_errors.day is 'The day of the source''s calendar.';
-comment on column daywalk.day_errors.last_error is 'The newest error of its windows.';
 
 -- Grouped by stream and day, in the order of an index, with the name inside: a question about few days reads few windows.
 create view daywalk.coverage as
@@ -265,9 +198,6 @@ select p.stream, p.resource, p.day,
 select m.stream, m.resource, m.day, 'missing', 0, 0, 0, 0, 0, 0, null, null, null, null, null, null, null
   from daywalk.missing_days m;
 comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
-comment on column daywalk.coverage.stream is 'The stream.';
-comment on column daywalk.coverage.resource is 'Its resource.';
-comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
 comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; tiered: it is complete, and its records moved to a folder or bucket (daywalk.tiered_days); pruned: it was complete, and is not kept any more.';
 comment on column daywalk.coverage.windows is 'Windows of the day, and the cuts in it and at its end.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
@@ -281,7 +211,6 @@ comment on column daywalk.coverage.completed_at is 'When the newest of its proof
 comment on column daywalk.coverage.looked_at is 'When the source was last seen to be as stored.';
 comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked or looked at next.';
 comment on column daywalk.coverage.retired_since is 'When it was found that the source does not keep the day any more.';
-comment on column daywalk.coverage.last_error is 'The newest error of its windows.';
 
 -- The rows of coverage that are not complete, found from the unfinished windows.
 create view daywalk.gaps as
@@ -295,12 +224,8 @@ select s.name as stream, s.resource, u.day,
 select m.stream, m.resource, m.day, 'missing', null, null
   from daywalk.missing_days m;
 comment on view daywalk.gaps is 'The rows of coverage that are not complete.';
-comment on column daywalk.gaps.stream is 'The stream.';
-comment on column daywalk.gaps.resource is 'Its resource.';
-comment on column daywalk.gaps.day is 'The day of the source''s calendar.';
 comment on column daywalk.gaps.state is 'running, failed, pending or missing.';
 comment on column daywalk.gaps.due_at is 'When a window of the day is to be walked next.';
-comment on column daywalk.gaps.last_error is 'The newest error of its windows.';
 
 create view daywalk.quarantine as
 select s.name as stream, p.day, p.walk_id, p.page_no, k.shown <> 'no' as shown, c.change ->> 'what' as what, c.change ->> 'path' as path,
@@ -312,10 +237,6 @@ select s.name as stream, p.day, p.walk_id, p.page_no, k.shown <> 'no' as shown, 
  cross join lateral jsonb_array_elements(p.changes) as c (change)
  where p.changes is not null;
 comment on view daywalk.quarantine is 'What was changed in the repaired copies of pages that jsonb cannot hold.';
-comment on column daywalk.quarantine.stream is 'The stream.';
-comment on column daywalk.quarantine.day is 'The day of the source''s calendar.';
-comment on column daywalk.quarantine.walk_id is 'The walk.';
-comment on column daywalk.quarantine.page_no is 'The page within the walk.';
 comment on column daywalk.quarantine.shown is 'The views show records of the walk.';
 comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, utf16, bom, number, depth, more.';
 comment on column daywalk.quarantine.path is 'Where in the body.';
@@ -332,8 +253,6 @@ select s.name as stream, p.day, p.published_at - daywalk.closed_at(p.day, s.time
   join daywalk.streams s on s.stream_id = p.stream_id
  where p.appeared > 0;
 comment on view daywalk.lateness is 'How late records came: how many appeared how long after their day had closed.';
-comment on column daywalk.lateness.stream is 'The stream.';
-comment on column daywalk.lateness.day is 'The day of the source''s calendar.';
 comment on column daywalk.lateness.after is 'How long after the day had closed they were found.';
 comment on column daywalk.lateness.records is 'How many.';
 comment on column daywalk.lateness.found_at is 'When they were found.';

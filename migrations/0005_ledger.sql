@@ -33,9 +33,6 @@ create table daywalk.seals (
   primary key (walk_id, page_no)
 );
 comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
-comment on column daywalk.seals.walk_id is 'The walk.';
-comment on column daywalk.seals.page_no is 'The page within the walk.';
-comment on column daywalk.seals.day is 'The day of the window.';
 comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body: SHA-256 of body::text in UTF-8.';
 comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
 comment on column daywalk.seals.sealed_at is 'When it was made.';
@@ -59,9 +56,7 @@ create table daywalk.ledger (
   unique (stream_id, day, revision)
 );
 comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when what is shown of it has changed. Append-only.';
-comment on column daywalk.ledger.stream_id is 'The stream.';
 comment on column daywalk.ledger.entry is '1, 2, 3 … within the stream, in the order of appending, which need not be that of the days.';
-comment on column daywalk.ledger.day is 'The day of the source''s calendar.';
 comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: what is shown of it changed.';
 comment on column daywalk.ledger.walks is 'The walks that are shown of the day.';
 comment on column daywalk.ledger.pages is 'Their pages.';
@@ -167,8 +162,6 @@ select d.stream_id, d.day,
  where d.kind = 'day'
    and not exists (select from daywalk.unfinished_days u where u.stream_id = d.stream_id and u.day = d.day);
 comment on view daywalk.shown_days is 'The walks of every complete day that are shown.';
-comment on column daywalk.shown_days.stream_id is 'The stream.';
-comment on column daywalk.shown_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.shown_days.walks is 'Its walks that are shown.';
 -- The complete days that are not in the ledger as they are now.
 create view daywalk.ledger_due as
@@ -184,9 +177,6 @@ select s.name as stream, d.stream_id, d.day, d.walks, l.entry,
  where l.walks is distinct from d.walks or l.marks_sha256 is distinct from daywalk.marks_digest(d.walks);
 
 comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
-comment on column daywalk.ledger_due.stream is 'The stream.';
-comment on column daywalk.ledger_due.stream_id is 'Its key.';
-comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.';
 comment on column daywalk.ledger_due.walks is 'Its walks that are shown.';
 comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
 comment on column daywalk.ledger_due.expected is 'Something was shown, or hidden, since: the next run puts it into the ledger.';
@@ -257,9 +247,7 @@ select c.stream, c.entry, c.day, c.revision, c.digest, c.missing_before, c.row_o
         window chain as (partition by l.stream_id order by l.entry)) as c;
 
 comment on view daywalk.ledger_check is 'Every row of the ledger, recomputed from what it speaks about; docs/ledger.md tells how to read it.';
-comment on column daywalk.ledger_check.stream is 'The stream.';
 comment on column daywalk.ledger_check.entry is 'The entry.';
-comment on column daywalk.ledger_check.day is 'The day of the source''s calendar.';
 comment on column daywalk.ledger_check.revision is 'The revision of the day.';
 comment on column daywalk.ledger_check.digest is 'The digest as stored; keep the newest one of each stream elsewhere.';
 comment on column daywalk.ledger_check.missing_before is 'How many entries are missing before this one.';

@@ -11,8 +11,6 @@ create table daywalk.page_filters (
 -- Not compressed, which is in vain: so that single bytes of it can be read.
 alter table daywalk.page_filters alter column filter set storage external;
 comment on table daywalk.page_filters is 'A Bloom filter of the values of each page of the walks that are shown, so that a search opens few pages. It may be emptied at any time: what has none is opened.';
-comment on column daywalk.page_filters.walk_id is 'The walk.';
-comment on column daywalk.page_filters.page_no is 'The page within the walk.';
 comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds, at least 256; eight of them are set for each (daywalk.filter_keys).';
 
 create table daywalk.filter_places (
@@ -20,7 +18,6 @@ create table daywalk.filter_places (
   seq       bigint not null
 );
 comment on table daywalk.filter_places is 'Up to which publication of a stream filters were made.';
-comment on column daywalk.filter_places.stream_id is 'The stream.';
 comment on column daywalk.filter_places.seq is 'The number of the publication.';
 
 -- The same value has the same keys on every server, so that filters stay good where a database is put onto another one.
@@ -317,7 +314,6 @@ select s.name as stream, p.seq, p.key, p.day, p.revision, p.records, p.appeared,
   from daywalk.publications p
   join daywalk.streams s on s.stream_id = p.stream_id;
 comment on view daywalk.feed is 'One row whenever what is shown of a day changes, numbered without a gap in each stream.';
-comment on column daywalk.feed.stream is 'The stream.';
 comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that is seen has all lower ones before it.';
 comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
 comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';

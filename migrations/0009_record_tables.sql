@@ -39,7 +39,6 @@ create table daywalk.table_days (
 );
 comment on table daywalk.table_days is 'Which publication of a day a record table holds: where it is not the newest one, the day is replaced.';
 comment on column daywalk.table_days.table_id is 'The record table.';
-comment on column daywalk.table_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.table_days.publication is 'The key of the publication, as in daywalk.publications.';
 comment on column daywalk.table_days.records is 'Rows of the day.';
 comment on column daywalk.table_days.faults is 'Values of the day that do not fit their types; they are null, and listed in daywalk.table_faults.';
@@ -58,11 +57,7 @@ create table daywalk.misfits (
 create index misfits_day on daywalk.misfits (table_id, day);
 comment on table daywalk.misfits is 'Values that do not fit the type of their column; daywalk.table_faults shows them.';
 comment on column daywalk.misfits.table_id is 'The record table.';
-comment on column daywalk.misfits.day is 'The day of the source''s calendar.';
 comment on column daywalk.misfits."column" is 'The column that is null instead.';
-comment on column daywalk.misfits.walk_id is 'The walk; with page_no the page in daywalk.pages.';
-comment on column daywalk.misfits.page_no is 'The page within the walk.';
-comment on column daywalk.misfits.place is 'Position among the records of the page, from 1.';
 comment on column daywalk.misfits.found is 'The beginning of the value, as jsonb writes it.';
 comment on column daywalk.misfits.reason is 'What does not fit.';
 
@@ -72,12 +67,9 @@ select t.name as "table", m."column", m.day, m.found, m.reason, m.walk_id, m.pag
 comment on view daywalk.table_faults is 'Values that do not fit the type of their column in a record table: there they are null.';
 comment on column daywalk.table_faults."table" is 'The record table.';
 comment on column daywalk.table_faults."column" is 'The column that is null instead.';
-comment on column daywalk.table_faults.day is 'The day of the source''s calendar.';
 comment on column daywalk.table_faults.found is 'The beginning of the value, as jsonb writes it.';
 comment on column daywalk.table_faults.reason is 'What does not fit.';
 comment on column daywalk.table_faults.walk_id is 'The walk; with page_no and place the row of the table.';
-comment on column daywalk.table_faults.page_no is 'The page within the walk.';
-comment on column daywalk.table_faults.place is 'Position among the records of the page, from 1.';
 
 -- What is to be done so that the record tables of these streams are in step: days to replace, and days to drop because
 -- their retention is over. Newest days first: those are asked for most.
@@ -242,25 +234,18 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   t daywalk.record_tables;
   relation text;
-  col record;
 begin
   select * into strict t from daywalk.record_tables where table_id = id;
   relation := daywalk.relation_of(t);
-  execute format('comment on table daywalk.%I is %L', relation, 'The records of the stream ' || t.stream || ', as daywalk.tables tells how far.');
-  for col in
-    select c ->> 'name' as name, 'From ' || array_to_string(array(select jsonb_array_elements_text(c -> 'path')), '.') || ' of the record.' as says
-      from jsonb_array_elements(t.columns) as c
-     union all
-    select * from (values ('day', 'The day of the source''s calendar; filter on it, it prunes partitions.'),
-                          ('walk_id', 'The walk; with page_no the page in daywalk.pages.'), ('page_no', 'The page within the walk.'),
-                          ('place', 'Position among the records of the page, from 1.'), ('first_seen', 'When the first version of the record arrived.'),
-                          ('gone_since', 'Since when the source does not show it any more; null: it does.'),
-                          ('revision', '1, and one more for each newer version.')) as own (name, says)
-     union all
-    select 'record', 'The record as sent; null: its page was pruned before the table kept records.' where t.keep_record
-  loop
-    execute format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says);
-  end loop;
+  execute format('comment on table daywalk.%I is %L', relation,
+                 'The records of the stream ' || t.stream || ', as daywalk.tables tells how far. Filter on day, it prunes partitions.');
+  execute (
+    select string_agg(format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says), ';')
+      from (select c ->> 'name' as name, 'From ' || array_to_string(array(select jsonb_array_elements_text(c -> 'path')), '.') || ' of the record.' as says
+              from jsonb_array_elements(t.columns) as c
+             union all
+            select 'record', 'The record as sent; null: its page was pruned before the table kept records.' where t.keep_record) as col);
+  perform daywalk.explain_columns(relation);
 end $$;
 
 -- Takes a record table away with all that it holds; by the owner of the schema.

@@ -155,4 +155,8 @@ begin
   return 'restored';
 end $$;
 
+-- Of all tables and views that are there by now.
+select daywalk.explain_columns(c.relname)
+  from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition;
+
 revoke execute on all routines in schema daywalk from public;

@@ -1208,6 +1208,27 @@ begin
   perform daywalk.make_month(daywalk.relation_of(t), partition, date_trunc('month', on_day)::date);
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.explain_columns(relation text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  execute (
+    select coalesce(string_agg(format('comment on column daywalk.%I.%I is %L', relation, a.attname, common.says), ';'), '')
+      from pg_attribute a
+      join (values ('stream_id', 'The stream, by its key in daywalk.streams.'), ('stream', 'The name of the stream.'), ('resource', 'Its resource.'),
+                   ('day', 'The day of the source''s calendar.'), ('walk_id', 'The walk; with page_no the page in daywalk.pages.'),
+                   ('page_no', 'The page within the walk.'), ('place', 'Position among the records of the page, from 1.'),
+                   ('position', 'Offset of the record within its window, as the source listed it.'), ('record', 'The record as sent.'),
+                   ('at', 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).'),
+                   ('fetched_at', 'When the page arrived.'), ('first_seen', 'When the first version of the record arrived.'),
+                   ('gone_since', 'Since when the source does not show it any more; null: it does.'),
+                   ('revision', '1, and one more for each newer version; older ones are in daywalk.record_versions.'),
+                   ('last_error', 'The newest error of its windows.')) as common (name, says) on common.name = a.attname
+     where a.attrelid = to_regclass('daywalk.' || quote_ident(relation)) and a.attnum > 0 and col_description(a.attrelid, a.attnum) is null);
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.explain_table(id integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -1216,25 +1237,18 @@ AS $function$
 declare
   t daywalk.record_tables;
   relation text;
-  col record;
 begin
   select * into strict t from daywalk.record_tables where table_id = id;
   relation := daywalk.relation_of(t);
-  execute format('comment on table daywalk.%I is %L', relation, 'The records of the stream ' || t.stream || ', as daywalk.tables tells how far.');
-  for col in
-    select c ->> 'name' as name, 'From ' || array_to_string(array(select jsonb_array_elements_text(c -> 'path')), '.') || ' of the record.' as says
-      from jsonb_array_elements(t.columns) as c
-     union all
-    select * from (values ('day', 'The day of the source''s calendar; filter on it, it prunes partitions.'),
-                          ('walk_id', 'The walk; with page_no the page in daywalk.pages.'), ('page_no', 'The page within the walk.'),
-                          ('place', 'Position among the records of the page, from 1.'), ('first_seen', 'When the first version of the record arrived.'),
-                          ('gone_since', 'Since when the source does not show it any more; null: it does.'),
-                          ('revision', '1, and one more for each newer version.')) as own (name, says)
-     union all
-    select 'record', 'The record as sent; null: its page was pruned before the table kept records.' where t.keep_record
-  loop
-    execute format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says);
-  end loop;
+  execute format('comment on table daywalk.%I is %L', relation,
+                 'The records of the stream ' || t.stream || ', as daywalk.tables tells how far. Filter on day, it prunes partitions.');
+  execute (
+    select string_agg(format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says), ';')
+      from (select c ->> 'name' as name, 'From ' || array_to_string(array(select jsonb_array_elements_text(c -> 'path')), '.') || ' of the record.' as says
+              from jsonb_array_elements(t.columns) as c
+             union all
+            select 'record', 'The record as sent; null: its page was pruned before the table kept records.' where t.keep_record) as col);
+  perform daywalk.explain_columns(relation);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.fill_table_day(id integer, on_day date, of_walk bigint, first_page integer, last_page integer)
@@ -4326,7 +4340,7 @@ comment on column daywalk.alarms.told_at is 'When.';
 comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
 comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept; answers only add a total where those before told none.';
-comment on column daywalk.contracts.stream_id is 'The stream.';
+comment on column daywalk.contracts.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.contracts.hints is 'The settings that it was learned under; under others it is learned anew.';
 comment on column daywalk.contracts.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.contracts.total_path is 'Keys to the total; null where the source gives none.';
@@ -4336,7 +4350,7 @@ comment on column daywalk.contracts.total_later is 'Pages after the first tell t
 comment on column daywalk.contracts.learned_at is 'When it was learned.';
 
 comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
-comment on column daywalk.coverage.stream is 'The stream.';
+comment on column daywalk.coverage.stream is 'The name of the stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
 comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; tiered: it is complete, and its records moved to a folder or bucket (daywalk.tiered_days); pruned: it was complete, and is not kept any more.';
@@ -4355,12 +4369,12 @@ comment on column daywalk.coverage.retired_since is 'When it was found that the 
 comment on column daywalk.coverage.last_error is 'The newest error of its windows.';
 
 comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
-comment on column daywalk.day_errors.stream_id is 'The stream.';
+comment on column daywalk.day_errors.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.day_errors.day is 'The day of the source''s calendar.';
 comment on column daywalk.day_errors.last_error is 'The newest error of its windows.';
 
 comment on table daywalk.days is 'What is shown of a day, added up whenever it changes.';
-comment on column daywalk.days.stream_id is 'The stream.';
+comment on column daywalk.days.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.days.day is 'The day of the source''s calendar.';
 comment on column daywalk.days.records is 'Records that are shown; of a day that moved those that are shown there.';
 comment on column daywalk.days.gone is 'Those among them that the source does not show any more.';
@@ -4375,9 +4389,9 @@ comment on column daywalk.days.publication is 'The key of its newest publication
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not walked again for nothing.';
 comment on column daywalk.days.restored_at is 'When the day was brought back from a folder or bucket; null: never.';
 
-comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are.';
-comment on column daywalk.events.stream is 'The stream.';
-comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are. Filter on day, it prunes partitions.';
+comment on column daywalk.events.stream is 'The name of the stream.';
+comment on column daywalk.events.day is 'The day of the source''s calendar.';
 comment on column daywalk.events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.events.record is 'The record as sent.';
 comment on column daywalk.events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
@@ -4388,10 +4402,10 @@ comment on column daywalk.events.first_seen is 'When the first version of the re
 comment on column daywalk.events.gone_since is 'Since when the source does not show it any more; null: it does.';
 comment on column daywalk.events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
-comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked.';
-comment on column daywalk.events_now.stream is 'The stream.';
+comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked. Filter on day, it prunes partitions.';
+comment on column daywalk.events_now.stream is 'The name of the stream.';
 comment on column daywalk.events_now.resource is 'Its resource.';
-comment on column daywalk.events_now.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events_now.day is 'The day of the source''s calendar.';
 comment on column daywalk.events_now.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.events_now.record is 'The record as sent.';
 comment on column daywalk.events_now.walk_id is 'The walk; with page_no the page in daywalk.pages.';
@@ -4399,10 +4413,10 @@ comment on column daywalk.events_now.page_no is 'The page within the walk.';
 comment on column daywalk.events_now."position" is 'Offset of the record within its window, as the source listed it.';
 comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
 comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
-comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
+comment on column daywalk.events_now.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 comment on view daywalk.feed is 'One row whenever what is shown of a day changes, numbered without a gap in each stream.';
-comment on column daywalk.feed.stream is 'The stream.';
+comment on column daywalk.feed.stream is 'The name of the stream.';
 comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that is seen has all lower ones before it.';
 comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
 comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
@@ -4413,18 +4427,18 @@ comment on column daywalk.feed.gone is 'Records that are gone since this publica
 comment on column daywalk.feed.published_at is 'When.';
 
 comment on table daywalk.filter_places is 'Up to which publication of a stream filters were made.';
-comment on column daywalk.filter_places.stream_id is 'The stream.';
+comment on column daywalk.filter_places.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.filter_places.seq is 'The number of the publication.';
 
 comment on table daywalk.frames is 'Frames of answers without records: what an empty answer of the source looks like.';
-comment on column daywalk.frames.stream_id is 'The stream.';
+comment on column daywalk.frames.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.frames.signature is 'Paths, types and texts of the frame, without what varies.';
 comment on column daywalk.frames.example is 'The beginning of one, for people.';
 comment on column daywalk.frames.first_seen is 'When it first came.';
 comment on column daywalk.frames.confirmed_at is 'When a later look at its window confirmed it; null: it is not known to mean an empty window.';
 
 comment on view daywalk.gaps is 'The rows of coverage that are not complete.';
-comment on column daywalk.gaps.stream is 'The stream.';
+comment on column daywalk.gaps.stream is 'The name of the stream.';
 comment on column daywalk.gaps.resource is 'Its resource.';
 comment on column daywalk.gaps.day is 'The day of the source''s calendar.';
 comment on column daywalk.gaps.state is 'running, failed, pending or missing.';
@@ -4432,21 +4446,21 @@ comment on column daywalk.gaps.due_at is 'When a window of the day is to be walk
 comment on column daywalk.gaps.last_error is 'The newest error of its windows.';
 
 comment on view daywalk.lateness is 'How late records came: how many appeared how long after their day had closed.';
-comment on column daywalk.lateness.stream is 'The stream.';
+comment on column daywalk.lateness.stream is 'The name of the stream.';
 comment on column daywalk.lateness.day is 'The day of the source''s calendar.';
 comment on column daywalk.lateness.after is 'How long after the day had closed they were found.';
 comment on column daywalk.lateness.records is 'How many.';
 comment on column daywalk.lateness.found_at is 'When they were found.';
 
 comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
-comment on column daywalk.learned.stream_id is 'The stream.';
+comment on column daywalk.learned.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';
 
 comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when what is shown of it has changed. Append-only.';
-comment on column daywalk.ledger.stream_id is 'The stream.';
+comment on column daywalk.ledger.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.ledger.entry is '1, 2, 3 … within the stream, in the order of appending, which need not be that of the days.';
 comment on column daywalk.ledger.day is 'The day of the source''s calendar.';
 comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: what is shown of it changed.';
@@ -4462,7 +4476,7 @@ comment on column daywalk.ledger.previous is 'The digest of the entry before; of
 comment on column daywalk.ledger.digest is 'daywalk.ledger_digest of the row: SHA-256 over all its other columns, previous among them.';
 
 comment on view daywalk.ledger_check is 'Every row of the ledger, recomputed from what it speaks about; docs/ledger.md tells how to read it.';
-comment on column daywalk.ledger_check.stream is 'The stream.';
+comment on column daywalk.ledger_check.stream is 'The name of the stream.';
 comment on column daywalk.ledger_check.entry is 'The entry.';
 comment on column daywalk.ledger_check.day is 'The day of the source''s calendar.';
 comment on column daywalk.ledger_check.revision is 'The revision of the day.';
@@ -4477,8 +4491,8 @@ comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what i
 comment on column daywalk.ledger_check.ok is 'All of it.';
 
 comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
-comment on column daywalk.ledger_due.stream is 'The stream.';
-comment on column daywalk.ledger_due.stream_id is 'Its key.';
+comment on column daywalk.ledger_due.stream is 'The name of the stream.';
+comment on column daywalk.ledger_due.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.';
 comment on column daywalk.ledger_due.walks is 'Its walks that are shown.';
 comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
@@ -4486,10 +4500,10 @@ comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. No
 comment on column daywalk.ledger_due.expected is 'Something was shown, or hidden, since: the next run puts it into the ledger.';
 
 comment on table daywalk.marks is 'What is to be said of single records of walks that are shown. Most records have none.';
-comment on column daywalk.marks.walk_id is 'The walk.';
+comment on column daywalk.marks.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.marks.page_no is 'The page within the walk.';
 comment on column daywalk.marks."position" is 'Position among the records of the page, from 1.';
-comment on column daywalk.marks.day is 'The day of the window.';
+comment on column daywalk.marks.day is 'The day of the source''s calendar.';
 comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: its window shows it more often than there are such; old: a newer version of it is shown.';
 comment on column daywalk.marks.since is 'Since when that is so; of a gone record since when it is missing.';
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
@@ -4508,18 +4522,18 @@ comment on column daywalk.misfits.found is 'The beginning of the value, as jsonb
 comment on column daywalk.misfits.reason is 'What does not fit.';
 
 comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
-comment on column daywalk.missing_days.stream_id is 'The stream.';
-comment on column daywalk.missing_days.stream is 'Its name.';
+comment on column daywalk.missing_days.stream_id is 'The stream, by its key in daywalk.streams.';
+comment on column daywalk.missing_days.stream is 'The name of the stream.';
 comment on column daywalk.missing_days.resource is 'Its resource.';
 comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
 
 comment on table daywalk.page_filters is 'A Bloom filter of the values of each page of the walks that are shown, so that a search opens few pages. It may be emptied at any time: what has none is opened.';
-comment on column daywalk.page_filters.walk_id is 'The walk.';
+comment on column daywalk.page_filters.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.page_filters.page_no is 'The page within the walk.';
 comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds, at least 256; eight of them are set for each (daywalk.filter_keys).';
 
 comment on table daywalk.pages is 'A page is one response body, stored as it came; one partition a month.';
-comment on column daywalk.pages.walk_id is 'The walk.';
+comment on column daywalk.pages.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.pages.page_no is '0, 1, 2 … within the walk.';
 comment on column daywalk.pages.day is 'The day of the window; the partition key.';
 comment on column daywalk.pages.start is 'Offset of its first record.';
@@ -4542,7 +4556,7 @@ comment on column daywalk.pages.duration_ms is 'Milliseconds from the request to
 
 comment on table daywalk.prunings is 'What was pruned: a day of a stream, or the superseded walks of a day.';
 comment on column daywalk.prunings.pruning_id is 'Key.';
-comment on column daywalk.prunings.stream_id is 'The stream.';
+comment on column daywalk.prunings.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.prunings.day is 'The day of the source''s calendar.';
 comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks none of whose records are shown, the day stays.';
 comment on column daywalk.prunings.walks is 'The walks whose pages went.';
@@ -4554,7 +4568,7 @@ comment on column daywalk.prunings.pruned_at is 'From then on the views do not s
 comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
 
 comment on table daywalk.publications is 'One row whenever what is shown of a day changes, numbered without a gap in each stream, so that whatever follows the records can keep its place.';
-comment on column daywalk.publications.stream_id is 'The stream.';
+comment on column daywalk.publications.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.publications.seq is '1, 2, 3 … within the stream.';
 comment on column daywalk.publications.key is 'Random: tells this history from that of a database that was put back from a backup.';
 comment on column daywalk.publications.day is 'The day of the source''s calendar.';
@@ -4566,9 +4580,9 @@ comment on column daywalk.publications.lost is 'Those on balance: less the recor
 comment on column daywalk.publications.published_at is 'When.';
 
 comment on view daywalk.quarantine is 'What was changed in the repaired copies of pages that jsonb cannot hold.';
-comment on column daywalk.quarantine.stream is 'The stream.';
+comment on column daywalk.quarantine.stream is 'The name of the stream.';
 comment on column daywalk.quarantine.day is 'The day of the source''s calendar.';
-comment on column daywalk.quarantine.walk_id is 'The walk.';
+comment on column daywalk.quarantine.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.quarantine.page_no is 'The page within the walk.';
 comment on column daywalk.quarantine.shown is 'The views show records of the walk.';
 comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, utf16, bom, number, depth, more.';
@@ -4596,7 +4610,7 @@ comment on column daywalk.record_tables.trouble is 'Why it could not take the pl
 comment on column daywalk.record_tables.defined_at is 'When it was defined.';
 
 comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
-comment on column daywalk.record_versions.stream is 'The stream.';
+comment on column daywalk.record_versions.stream is 'The name of the stream.';
 comment on column daywalk.record_versions.resource is 'Its resource.';
 comment on column daywalk.record_versions.day is 'The day of the source''s calendar.';
 comment on column daywalk.record_versions.id is 'What identifies the record.';
@@ -4604,7 +4618,7 @@ comment on column daywalk.record_versions.revision is '1 of the first version, a
 comment on column daywalk.record_versions.record is 'The record as it was.';
 comment on column daywalk.record_versions.replaced_at is 'Since when a newer version is shown.';
 comment on column daywalk.record_versions.fetched_at is 'When its page arrived.';
-comment on column daywalk.record_versions.walk_id is 'The walk.';
+comment on column daywalk.record_versions.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.record_versions.page_no is 'The page within the walk.';
 comment on column daywalk.record_versions."position" is 'Offset of the record within its window, as the source listed it.';
 
@@ -4637,28 +4651,28 @@ comment on column daywalk.runs.outcome is 'done, gaps, refused, unavailable, int
 comment on column daywalk.runs.error is 'The error that ended it.';
 
 comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
-comment on column daywalk.seals.walk_id is 'The walk.';
+comment on column daywalk.seals.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.seals.page_no is 'The page within the walk.';
-comment on column daywalk.seals.day is 'The day of the window.';
+comment on column daywalk.seals.day is 'The day of the source''s calendar.';
 comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body: SHA-256 of body::text in UTF-8.';
 comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
 comment on column daywalk.seals.sealed_at is 'When it was made.';
 
 comment on table daywalk.shared_records is 'Records that another stream of the same resource shows, too: the views of the resource leave them out here.';
-comment on column daywalk.shared_records.walk_id is 'The walk.';
+comment on column daywalk.shared_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.shared_records.page_no is 'The page within the walk.';
 comment on column daywalk.shared_records.place is 'Position among the records of the page, from 1.';
 
 comment on view daywalk.shown_days is 'The walks of every complete day that are shown.';
-comment on column daywalk.shown_days.stream_id is 'The stream.';
+comment on column daywalk.shown_days.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.shown_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.shown_days.walks is 'Its walks that are shown.';
 
-comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each.';
-comment on column daywalk.shown_records.stream_id is 'The stream.';
-comment on column daywalk.shown_records.stream is 'Its name.';
+comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each. Filter on day, it prunes partitions.';
+comment on column daywalk.shown_records.stream_id is 'The stream, by its key in daywalk.streams.';
+comment on column daywalk.shown_records.stream is 'The name of the stream.';
 comment on column daywalk.shown_records.resource is 'Its resource.';
-comment on column daywalk.shown_records.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.shown_records.day is 'The day of the source''s calendar.';
 comment on column daywalk.shown_records.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.shown_records.record is 'The record as sent.';
 comment on column daywalk.shown_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
@@ -4671,9 +4685,9 @@ comment on column daywalk.shown_records.gone_since is 'Since when the source doe
 comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 comment on column daywalk.shown_records.leads is 'The views of the resource show it; false: there it is another stream''s.';
 
-comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are.';
-comment on column daywalk.smart_events.stream is 'The stream.';
-comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are. Filter on day, it prunes partitions.';
+comment on column daywalk.smart_events.stream is 'The name of the stream.';
+comment on column daywalk.smart_events.day is 'The day of the source''s calendar.';
 comment on column daywalk.smart_events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.smart_events.record is 'The record as sent.';
 comment on column daywalk.smart_events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
@@ -4732,7 +4746,7 @@ comment on column daywalk.tables.synced_at is 'When it was changed last.';
 comment on column daywalk.tables.trouble is 'Why it could not take the place of the live one; null: nothing is in the way.';
 
 comment on table daywalk.tiered_days is 'The days that moved to a folder or bucket: their pages are in an object there, and their records in a table that other engines read (docs/tier.md).';
-comment on column daywalk.tiered_days.stream_id is 'The stream.';
+comment on column daywalk.tiered_days.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.tiered_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.tiered_days.publication is 'The publication that the objects hold, as in daywalk.publications.';
 comment on column daywalk.tiered_days.place is 'The folder or bucket.';
@@ -4749,20 +4763,20 @@ comment on column daywalk.tiered_days.twins_behind is 'The same of the midnight 
 comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
 
 comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';
-comment on column daywalk.time_faults.stream is 'The stream.';
-comment on column daywalk.time_faults.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.time_faults.stream is 'The name of the stream.';
+comment on column daywalk.time_faults.day is 'The day of the source''s calendar.';
 comment on column daywalk.time_faults.found is 'What stands at the time_path; null: nothing.';
 comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.time_faults.page_no is 'The page within the walk.';
 comment on column daywalk.time_faults."position" is 'Offset of the record within its window, as the source listed it.';
 
 comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
-comment on column daywalk.told_days.stream_id is 'The stream.';
+comment on column daywalk.told_days.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
 comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';
 
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
-comment on column daywalk.unfinished_days.stream_id is 'The stream.';
+comment on column daywalk.unfinished_days.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.unfinished_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.unfinished_days.failed is 'One of its windows failed.';
 comment on column daywalk.unfinished_days.running is 'A worker holds one of them.';
@@ -4773,7 +4787,7 @@ comment on column daywalk.walks.walk_id is 'Key.';
 comment on column daywalk.walks.window_id is 'The window.';
 comment on column daywalk.walks.number is '1, 2, 3 … within the window.';
 comment on column daywalk.walks.role is 'whole; half: of the window, walked to compare it with the whole; of a cut: across it, before it, after it.';
-comment on column daywalk.walks.day is 'The day of the window.';
+comment on column daywalk.walks.day is 'The day of the source''s calendar.';
 comment on column daywalk.walks.from_time is 'First second that was asked for.';
 comment on column daywalk.walks.to_time is 'Last second that was asked for.';
 comment on column daywalk.walks.level_from is 'Lowest rule level that was asked for.';
