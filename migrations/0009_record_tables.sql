@@ -181,15 +181,12 @@ end $$;
 create function daywalk.let_read_too(relation text, of_relation text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  own record;
-begin
-  for own in
-    select distinct a.grantee, r.rolname
+  readers constant text := (
+    select string_agg(distinct case a.grantee when 0 then 'public' else quote_ident(r.rolname) end, ', ')
       from pg_class c cross join lateral aclexplode(c.relacl) as a left join pg_roles r on r.oid = a.grantee
-     where c.oid = to_regclass('daywalk.' || quote_ident(of_relation)) and a.privilege_type = 'SELECT' and a.grantee <> c.relowner
-  loop
-    execute format('grant select on daywalk.%I to %s', relation, case when own.grantee = 0 then 'public' else quote_ident(own.rolname) end);
-  end loop;
+     where c.oid = to_regclass('daywalk.' || quote_ident(of_relation)) and a.privilege_type = 'SELECT' and a.grantee <> c.relowner);
+begin
+  if readers is not null then execute format('grant select on daywalk.%I to %s', relation, readers); end if;
 end $$;
 
 -- Makes the table of a definition, empty; by the owner of the schema. One that is there under this name is not touched: the

@@ -613,8 +613,6 @@ CREATE OR REPLACE FUNCTION daywalk.begin_rights(role name)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  own text;
 begin
   if pg_has_role(role, (select n.nspowner from pg_namespace n where n.nspname = 'daywalk'), 'member') then
     raise invalid_parameter_value using message = format('%I has the rights of the owner of daywalk and needs no others', role),
@@ -622,11 +620,7 @@ begin
   end if;
   -- Functions that came after this one, too.
   execute format('revoke execute on all routines in schema daywalk from public, %I', role);
-  for own in
-    select c.oid::regclass from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-  loop
-    execute format('revoke all on %s from %I', own, role);
-  end loop;
+  execute format('revoke all on all tables in schema daywalk from %I', role);
   execute format('grant usage on schema daywalk to %I', role);
 end $function$;
 
@@ -2013,23 +2007,17 @@ CREATE OR REPLACE FUNCTION daywalk.let_audit(role name)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  own text;
 begin
   perform daywalk.begin_rights(role);
-  for own in
-    select c.oid::regclass from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-  loop
-    execute format('grant select on %s to %I', own, role);
-  end loop;
+  execute (
+    select format('grant select on %s to %I', string_agg(c.oid::regclass::text, ', '), role)
+      from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition);
   -- What writes does so with the rights of whoever calls it, but for a few functions of the owner's.
-  for own in
-    select p.oid::regprocedure from pg_proc p
+  execute (
+    select format('grant execute on routine %s to %I', string_agg(p.oid::regprocedure::text, ', '), role)
+      from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace and (not p.prosecdef or p.provolatile <> 'v')
-       and p.proname not in ('begin_rights', 'let_audit', 'let_work', 'let_move', 'let_read')
-  loop
-    execute format('grant execute on routine %s to %I', own, role);
-  end loop;
+       and p.proname not in ('begin_rights', 'let_audit', 'let_work', 'let_move', 'let_read'));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.let_move(role name)
@@ -2049,32 +2037,24 @@ CREATE OR REPLACE FUNCTION daywalk.let_read(role name)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  own text;
 begin
   perform daywalk.begin_rights(role);
-  for own in
-    select c.oid::regclass from pg_class c
-     where c.relnamespace = 'daywalk'::regnamespace
-       and (c.relkind = 'v' or c.relname in (select daywalk.relation_of(t) from daywalk.record_tables t))
-  loop
-    execute format('grant select on %s to %I', own, role);
-  end loop;
-  -- A view calls its functions with the rights of whoever reads it.
-  for own in
-    select p.oid::regprocedure
+  execute (
+    select format('grant select on %s to %I', string_agg(c.oid::regclass::text, ', '), role)
       from pg_class c
-      join pg_rewrite r on r.ev_class = c.oid
-      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
-      join pg_proc p on p.oid = d.refobjid
-     where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
-       and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
-    union
-    select p.oid::regprocedure from pg_proc p
-     where p.pronamespace = 'daywalk'::regnamespace and p.proname in ('require_complete', 'search')
-  loop
-    execute format('grant execute on routine %s to %I', own, role);
-  end loop;
+     where c.relnamespace = 'daywalk'::regnamespace
+       and (c.relkind = 'v' or c.relname in (select daywalk.relation_of(t) from daywalk.record_tables t)));
+  -- A view calls its functions with the rights of whoever reads it.
+  execute (
+    select format('grant execute on routine %s to %I', string_agg(p.oid::regprocedure::text, ', '), role)
+      from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace
+       and (p.proname in ('require_complete', 'search')
+            or p.provolatile <> 'v'
+           and exists (select from pg_class c
+                         join pg_rewrite r on r.ev_class = c.oid
+                         join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
+                        where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v' and d.refobjid = p.oid)));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.let_read_too(relation text, of_relation text)
@@ -2083,15 +2063,12 @@ CREATE OR REPLACE FUNCTION daywalk.let_read_too(relation text, of_relation text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  own record;
-begin
-  for own in
-    select distinct a.grantee, r.rolname
+  readers constant text := (
+    select string_agg(distinct case a.grantee when 0 then 'public' else quote_ident(r.rolname) end, ', ')
       from pg_class c cross join lateral aclexplode(c.relacl) as a left join pg_roles r on r.oid = a.grantee
-     where c.oid = to_regclass('daywalk.' || quote_ident(of_relation)) and a.privilege_type = 'SELECT' and a.grantee <> c.relowner
-  loop
-    execute format('grant select on daywalk.%I to %s', relation, case when own.grantee = 0 then 'public' else quote_ident(own.rolname) end);
-  end loop;
+     where c.oid = to_regclass('daywalk.' || quote_ident(of_relation)) and a.privilege_type = 'SELECT' and a.grantee <> c.relowner);
+begin
+  if readers is not null then execute format('grant select on daywalk.%I to %s', relation, readers); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.let_work(role name)
@@ -2099,28 +2076,23 @@ CREATE OR REPLACE FUNCTION daywalk.let_work(role name)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  own record;
 begin
   perform daywalk.let_audit(role);
-  for own in
-    select c.oid::regclass as relation, c.relname in ('pages', 'seals', 'ledger') as final from pg_class c
+  execute format('grant insert on daywalk.pages, daywalk.seals, daywalk.ledger to %I', role);
+  execute (
+    select format('grant insert, update on %s to %I', string_agg(c.oid::regclass::text, ', '), role)
+      from pg_class c
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        -- What is believed of record tables is changed by their functions only.
-       and c.relname not in ('migrations', 'prunings', 'tiered_days', 'record_tables', 'table_days', 'misfits')
-       and c.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t)
-  loop
-    execute format('grant %s on %s to %I', case when own.final then 'insert' else 'insert, update' end, own.relation, role);
-  end loop;
+       and c.relname not in ('pages', 'seals', 'ledger', 'migrations', 'prunings', 'tiered_days', 'record_tables', 'table_days', 'misfits')
+       and c.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t));
   execute format('grant delete on daywalk.shared_records, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
-  for own in
-    select p.oid::regprocedure as signature from pg_proc p
+  execute (
+    select format('grant execute on routine %s to %I', string_agg(p.oid::regprocedure::text, ', '), role)
+      from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'keep_pruned_day', 'swap_table'])
-  loop
-    execute format('grant execute on routine %s to %I', own.signature, role);
-  end loop;
+                                  'drop_table_day', 'keep_pruned_day', 'swap_table']));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.lock_stream(of_stream integer)
