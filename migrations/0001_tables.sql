@@ -16,8 +16,7 @@ create table daywalk.streams (
   time_path   text[],
   time_format text[],
   accepted_at timestamptz,
-  distrusted_since timestamptz,
-  created_at  timestamptz not null default clock_timestamp()
+  distrusted_since timestamptz
 );
 comment on table daywalk.streams is 'A stream is a resource of the API with a fixed set of filters, exported under a name.';
 comment on column daywalk.streams.stream_id is 'Key.';
@@ -33,7 +32,6 @@ comment on column daywalk.streams.time_path is 'Keys from the top of a record to
 comment on column daywalk.streams.time_format is 'A pattern of that time, and what makes ISO 8601 of it; null: it is ISO 8601, or counts from 1970 on.';
 comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.distrusted_since is 'Since when known answers are not what they were, so that nothing new is believed; null: they are.';
-comment on column daywalk.streams.created_at is 'When the stream was first planned.';
 
 create table daywalk.contracts (
   stream_id     integer primary key references daywalk.streams,
@@ -220,7 +218,6 @@ create table daywalk.tiered_days (
   records_sha256 bytea not null check (octet_length(records_sha256) = 32),
   twins_before   bigint[],
   twins_behind   bigint[],
-  tiered_at      timestamptz not null default clock_timestamp(),
   primary key (stream_id, day)
 );
 comment on table daywalk.tiered_days is 'The days that moved to a folder or bucket: their pages are in an object there, and their records in a table that other engines read (docs/tier.md).';
@@ -236,7 +233,6 @@ comment on column daywalk.tiered_days.records is 'Records in it.';
 comment on column daywalk.tiered_days.records_sha256 is 'SHA-256 of the records as lines of NDJSON, as the manifest of an export has it.';
 comment on column daywalk.tiered_days.twins_before is 'Hashes of records that the midnight before it takes away, each as often, where nobody had planned the day before: it hides them once it is walked.';
 comment on column daywalk.tiered_days.twins_behind is 'The same of the midnight at its end, for the day behind it.';
-comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
 
 create table daywalk.walks (
   walk_id       bigint generated always as identity primary key,
@@ -455,12 +451,9 @@ create table daywalk.runs (
   owner             text not null,
   from_day          date,
   to_day            date,
-  windows_due       integer not null default 0,
   windows_complete  integer not null default 0,
   windows_failed    integer not null default 0,
-  windows_split     integer not null default 0,
   windows_unchanged integer not null default 0,
-  pages             bigint not null default 0,
   records           bigint not null default 0,
   bytes             bigint not null default 0,
   started_at        timestamptz not null default clock_timestamp(),
@@ -477,12 +470,9 @@ comment on column daywalk.runs.trigger is 'schedule, hand or backfill.';
 comment on column daywalk.runs.owner is 'Host and process.';
 comment on column daywalk.runs.from_day is 'First day of a backfill.';
 comment on column daywalk.runs.to_day is 'Last day of a backfill.';
-comment on column daywalk.runs.windows_due is 'Windows that were due when it began.';
 comment on column daywalk.runs.windows_complete is 'Windows that it completed.';
 comment on column daywalk.runs.windows_failed is 'Windows that failed in it.';
-comment on column daywalk.runs.windows_split is 'Windows that it split into parts.';
 comment on column daywalk.runs.windows_unchanged is 'Complete windows that it looked at and found as they are stored.';
-comment on column daywalk.runs.pages is 'Pages that it stored.';
 comment on column daywalk.runs.records is 'Records that it stored.';
 comment on column daywalk.runs.bytes is 'Bytes that it stored.';
 comment on column daywalk.runs.started_at is 'When it began.';

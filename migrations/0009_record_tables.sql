@@ -13,7 +13,6 @@ create table daywalk.record_tables (
   retention   interval,
   state       text not null check (state in ('building', 'live')),
   trouble     text,
-  defined_at  timestamptz not null default clock_timestamp(),
   unique (name, state)
 );
 comment on table daywalk.record_tables is 'The record tables: what the settings said when they were applied last. One whose definition changed is built beside the old one.';
@@ -26,7 +25,6 @@ comment on column daywalk.record_tables.outlives is 'It has a retention of its o
 comment on column daywalk.record_tables.retention is 'How long after it closed a day stays; null: as long as its pages, or for ever where it outlives them.';
 comment on column daywalk.record_tables.state is 'live: it is what its name says; building: it takes the place of the live one when it is in step.';
 comment on column daywalk.record_tables.trouble is 'Why it could not take the place of the live one, in words; null: nothing is in the way.';
-comment on column daywalk.record_tables.defined_at is 'When it was defined.';
 
 create table daywalk.table_days (
   table_id    integer not null references daywalk.record_tables on delete cascade,

@@ -35,7 +35,7 @@ $$;
 create function daywalk.mark_tiered(described jsonb, shown_walks bigint[], shown_marks bytea, going bigint[], going_pages bigint) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  moved daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
+  moved daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described);
   before daywalk.days;
   said text;
 begin

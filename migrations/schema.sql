@@ -212,7 +212,6 @@ create table daywalk.record_tables (
   retention interval,
   state text not null,
   trouble text,
-  defined_at timestamp with time zone default clock_timestamp() not null,
   constraint record_tables_name_check CHECK ((name ~ '^[a-z_][a-z0-9_]{0,39}$'::text)),
   constraint record_tables_name_state_key UNIQUE (name, state),
   constraint record_tables_pkey PRIMARY KEY (table_id),
@@ -236,12 +235,9 @@ create table daywalk.runs (
   owner text not null,
   from_day date,
   to_day date,
-  windows_due integer default 0 not null,
   windows_complete integer default 0 not null,
   windows_failed integer default 0 not null,
-  windows_split integer default 0 not null,
   windows_unchanged integer default 0 not null,
-  pages bigint default 0 not null,
   records bigint default 0 not null,
   bytes bigint default 0 not null,
   started_at timestamp with time zone default clock_timestamp() not null,
@@ -290,7 +286,6 @@ create table daywalk.streams (
   time_format text[],
   accepted_at timestamp with time zone,
   distrusted_since timestamp with time zone,
-  created_at timestamp with time zone default clock_timestamp() not null,
   constraint streams_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
   constraint streams_name_key UNIQUE (name),
   constraint streams_pkey PRIMARY KEY (stream_id),
@@ -324,7 +319,6 @@ create table daywalk.tiered_days (
   records_sha256 bytea not null,
   twins_before bigint[],
   twins_behind bigint[],
-  tiered_at timestamp with time zone default clock_timestamp() not null,
   constraint tiered_days_events_sha256_check CHECK ((octet_length(events_sha256) = 32)),
   constraint tiered_days_pages_sha256_check CHECK ((octet_length(pages_sha256) = 32)),
   constraint tiered_days_pkey PRIMARY KEY (stream_id, day),
@@ -2225,7 +2219,7 @@ CREATE OR REPLACE FUNCTION daywalk.mark_tiered(described jsonb, shown_walks bigi
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  moved daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
+  moved daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described);
   before daywalk.days;
   said text;
 begin
@@ -4579,7 +4573,6 @@ comment on column daywalk.record_tables.outlives is 'It has a retention of its o
 comment on column daywalk.record_tables.retention is 'How long after it closed a day stays; null: as long as its pages, or for ever where it outlives them.';
 comment on column daywalk.record_tables.state is 'live: it is what its name says; building: it takes the place of the live one when it is in step.';
 comment on column daywalk.record_tables.trouble is 'Why it could not take the place of the live one, in words; null: nothing is in the way.';
-comment on column daywalk.record_tables.defined_at is 'When it was defined.';
 
 comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
 comment on column daywalk.record_versions.stream is 'The name of the stream.';
@@ -4609,12 +4602,9 @@ comment on column daywalk.runs.trigger is 'schedule, hand or backfill.';
 comment on column daywalk.runs.owner is 'Host and process.';
 comment on column daywalk.runs.from_day is 'First day of a backfill.';
 comment on column daywalk.runs.to_day is 'Last day of a backfill.';
-comment on column daywalk.runs.windows_due is 'Windows that were due when it began.';
 comment on column daywalk.runs.windows_complete is 'Windows that it completed.';
 comment on column daywalk.runs.windows_failed is 'Windows that failed in it.';
-comment on column daywalk.runs.windows_split is 'Windows that it split into parts.';
 comment on column daywalk.runs.windows_unchanged is 'Complete windows that it looked at and found as they are stored.';
-comment on column daywalk.runs.pages is 'Pages that it stored.';
 comment on column daywalk.runs.records is 'Records that it stored.';
 comment on column daywalk.runs.bytes is 'Bytes that it stored.';
 comment on column daywalk.runs.started_at is 'When it began.';
@@ -4684,7 +4674,6 @@ comment on column daywalk.streams.time_path is 'Keys from the top of a record to
 comment on column daywalk.streams.time_format is 'A pattern of that time, and what makes ISO 8601 of it; null: it is ISO 8601, or counts from 1970 on.';
 comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.distrusted_since is 'Since when known answers are not what they were, so that nothing new is believed; null: they are.';
-comment on column daywalk.streams.created_at is 'When the stream was first planned.';
 
 comment on table daywalk.table_days is 'Which publication of a day a record table holds: where it is not the newest one, the day is replaced.';
 comment on column daywalk.table_days.table_id is 'The record table.';
@@ -4732,7 +4721,6 @@ comment on column daywalk.tiered_days.records is 'Records in it.';
 comment on column daywalk.tiered_days.records_sha256 is 'SHA-256 of the records as lines of NDJSON, as the manifest of an export has it.';
 comment on column daywalk.tiered_days.twins_before is 'Hashes of records that the midnight before it takes away, each as often, where nobody had planned the day before: it hides them once it is walked.';
 comment on column daywalk.tiered_days.twins_behind is 'The same of the midnight at its end, for the day behind it.';
-comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
 
 comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';
 comment on column daywalk.time_faults.stream is 'The name of the stream.';

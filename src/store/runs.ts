@@ -45,19 +45,16 @@ export async function endRun(
 ): Promise<void> {
   await database.query(
     `update daywalk.runs
-        set outcome = $2, error = $3, windows_due = $4, windows_complete = $5, windows_failed = $6,
-            windows_split = $7, windows_unchanged = $8, pages = $9, records = $10, bytes = $11, finished_at = clock_timestamp()
+        set outcome = $2, error = $3, windows_complete = $4, windows_failed = $5, windows_unchanged = $6, records = $7, bytes = $8,
+            finished_at = clock_timestamp()
       where run_id = $1 and outcome is null`,
     [
       runId,
       outcome,
       error,
-      counts.windowsDue,
       counts.windowsComplete,
       counts.windowsFailed,
-      counts.windowsSplit,
       counts.windowsUnchanged,
-      counts.pages,
       counts.records,
       counts.bytes,
     ],
