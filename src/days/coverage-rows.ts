@@ -1,8 +1,8 @@
 /** Reads what is there and what is not: the gaps, what runs now, what came late, and how far the record tables are. */
-import type { Day, DayRange } from '../model.ts';
+import type { Day, DayRange, TimeSpan, Window } from '../model.ts';
 import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
-import { standingOf } from './rows.ts';
+import { type KnownDay, standingOf } from './rows.ts';
 
 export type CoverageState = Exclude<Standing, 'walked' | 'begun'> | 'missing' | 'tiered';
 
@@ -10,11 +10,8 @@ export type CoverageState = Exclude<Standing, 'walked' | 'begun'> | 'missing' | 
 export type GapState = Exclude<Standing, 'complete' | 'pruned'> | 'missing';
 
 /** A window that could not be walked whole. */
-export interface SplitRow {
+export interface SplitRow extends Window {
   readonly stream: string;
-  readonly day: Day;
-  readonly from: string;
-  readonly to: string;
   readonly by: 'time' | 'level';
   readonly reason: string;
 }
@@ -31,10 +28,8 @@ export function readSplits(database: Database, streams: readonly string[], from:
 }
 
 /** A window that a worker holds now. */
-export interface RunningWindow {
+export interface RunningWindow extends TimeSpan {
   readonly stream: string;
-  readonly from: string;
-  readonly to: string;
   readonly owner: string;
   readonly records: number;
   readonly total: number | null;
@@ -59,12 +54,8 @@ export function readRunning(database: Database): Promise<RunningWindow[]> {
 }
 
 /** A day that is not there, and why. */
-export interface GapRow {
-  readonly stream: string;
-  readonly day: Day;
+export interface GapRow extends Pick<KnownDay, 'stream' | 'day' | 'dueAt' | 'lastError'> {
   readonly state: GapState;
-  readonly dueAt: Date | null;
-  readonly lastError: string | null;
 }
 
 /** What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`. */

@@ -1,49 +1,41 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
-import type { Claim, Day, Proof, Purpose, Span, WindowKind, WindowState } from '../model.ts';
+import type { Claim, Day, Proof, Span, TimeSpan, WindowState } from '../model.ts';
 import type { Standing } from '../plan/day-states.ts';
 import { type Database, readTogether } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
+import type { LeasedWindow } from '../store/leases.ts';
 import { spanColumns } from '../store/shown.ts';
-import type { WalkRole } from '../store/walks.ts';
+import type { OpenWalk } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
-import { standingOf } from './rows.ts';
+import { type KnownDay, standingOf } from './rows.ts';
 
 /** A window of the day. */
-export interface WindowStory extends Span {
-  readonly windowId: number;
-  readonly kind: WindowKind;
+export interface WindowStory
+  extends Span,
+    Pick<
+      LeasedWindow,
+      'windowId' | 'kind' | 'purpose' | 'splitBy' | 'rewalk' | 'looks' | 'attempts' | 'failures'
+    > {
   readonly state: WindowState | 'replaced';
-  readonly purpose: Purpose;
   readonly splitFrom: number | null;
-  readonly splitBy: 'time' | 'level' | null;
   readonly splitReason: string | null;
   readonly splitTotal: number | null;
   /** Who walks it now. */
   readonly owner: string | null;
-  readonly rewalk: boolean;
-  readonly attempts: number;
-  readonly failures: number;
   readonly lastError: string | null;
   readonly lastFailedAt: Date | null;
   /** What showed that it is whole, when it was last proven; with the walk that it rests on. */
   readonly proof: (Proof & { readonly walk?: number }) | null;
   readonly provenAt: Date | null;
   readonly lookedAt: Date | null;
-  /** How often it was looked at since. */
-  readonly looks: number;
   readonly dueAt: Date | null;
   readonly walks: readonly WalkStory[];
 }
 
 /** A walk of a window. */
-export interface WalkStory {
-  readonly walkId: number;
-  readonly number: number;
-  readonly role: WalkRole;
-  readonly from: string;
-  readonly to: string;
-  readonly pageLength: number;
-  readonly pages: number;
+export interface WalkStory
+  extends TimeSpan,
+    Pick<OpenWalk, 'walkId' | 'number' | 'role' | 'pageLength' | 'pages'> {
   readonly records: number;
   readonly bytes: number;
   readonly requests: number;
@@ -97,20 +89,13 @@ export async function readDayStory(database: Database, stream: string, day: Day)
 }
 
 /** How a day stands. */
-interface DayFacts {
+interface DayFacts extends Pick<KnownDay, 'records' | 'gone' | 'pages' | 'bytes' | 'lastError'> {
   /** When it closes or closed; null: the stream is not known. */
   readonly closesAt: Date | null;
   readonly closed: boolean;
   readonly state: CoverageState;
   /** The same, and of a day that is pending how far it is. */
   readonly standing: Standing | 'missing';
-  readonly records: number;
-  /** Those among them that the source does not show any more. */
-  readonly gone: number;
-  readonly pages: number;
-  readonly bytes: number;
-  /** The newest error of its windows. */
-  readonly lastError: string | null;
   /** Since when the source is known to have forgotten it. */
   readonly retiredSince: Date | null;
 }

@@ -4,18 +4,14 @@ import { type ClaimRow, claimOf } from '../bodies/page-facts.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases.ts';
 import { spanColumns } from '../shown.ts';
-import type { WalkRole } from '../walks.ts';
+import type { OpenWalk, WalkEnding } from '../walks.ts';
 
 /** A walk that has ended. */
-export interface EndedWalk extends Span {
-  readonly walkId: number;
-  readonly role: WalkRole;
-  readonly outcome: 'ended' | 'shifted' | 'failed';
-  /** Why it did not end well. */
-  readonly reason: string | null;
+export interface EndedWalk
+  extends Span,
+    Pick<OpenWalk, 'walkId' | 'role' | 'pages' | 'pageLength'>,
+    Pick<WalkEnding, 'outcome' | 'reason'> {
   readonly stored: number;
-  readonly pages: number;
-  readonly pageLength: number;
   readonly largestPage: number;
   readonly end: ListEnd | null;
   /** Of its pages, and of the other answers since it began. */

@@ -3,6 +3,7 @@ import type { Day, DayRange, Proof, Span } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases.ts';
 import { isTiered, spanColumns } from '../shown.ts';
+import type { OpenWalk } from '../walks.ts';
 import { IS_NEIGHBOUR } from '../windows.ts';
 import type { Part } from './evidence.ts';
 
@@ -11,14 +12,11 @@ const IS_PROOF = `k.window_id = w.window_id
         and (k.walk_id = (w.proof ->> 'walk')::bigint or w.proof -> 'unites' @> to_jsonb(k.walk_id))`;
 
 /** The walk that a newest proof rests on; of a cut the one across it. */
-export interface ProvenWalk extends Span {
-  readonly walkId: number;
+export interface ProvenWalk
+  extends Span,
+    Pick<OpenWalk, 'walkId' | 'pages' | 'pageLength' | 'ignored'> {
   readonly records: number;
-  readonly pages: number;
   readonly proof: Proof;
-  readonly pageLength: number;
-  /** Places in a record that were known then not to be the record. */
-  readonly ignored: readonly string[];
   /** Its window holds records that a later walk lacked. */
   readonly doubted: boolean;
   /** Other walks of the same span are united with it. */
@@ -99,12 +97,9 @@ export interface CanaryDays {
 }
 
 /** A window that was proven and held records: what is known of the source. */
-export interface Canary extends Span {
+export interface Canary extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
   readonly day: Day;
   readonly windowId: number;
-  /** The walk that proved it. */
-  readonly walkId: number;
-  readonly records: number;
   /** It was proven and seen less than a week before known answers were not what they were: an older one may have been forgotten by its source. */
   readonly fresh: boolean;
   /**
@@ -229,11 +224,7 @@ export interface PublishedWindow extends Span {
 }
 
 /** A walk that a proof rests on. */
-export interface PublishedWalk {
-  readonly walkId: number;
-  readonly records: number;
-  readonly proof: Proof;
-  readonly pages: number;
+export interface PublishedWalk extends Pick<ProvenWalk, 'walkId' | 'records' | 'proof' | 'pages'> {
   /** The pages before its own in the object of its day, where that moved. */
   readonly pagesBefore: number;
 }
