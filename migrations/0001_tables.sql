@@ -45,9 +45,6 @@ create table daywalk.contracts (
 );
 comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept; answers only add a total where those before told none.';
 comment on column daywalk.contracts.hints is 'The settings that it was learned under; under others it is learned anew.';
-comment on column daywalk.contracts.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
-comment on column daywalk.contracts.total_path is 'Keys to the total; null where the source gives none.';
-comment on column daywalk.contracts.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
 comment on column daywalk.contracts.total_first is 'First pages with records tell the total; false: those that it was learned from did not.';
 comment on column daywalk.contracts.total_later is 'Pages after the first tell the total, too; null: none with records has come yet.';
 comment on column daywalk.contracts.learned_at is 'When it was learned.';
@@ -172,7 +169,6 @@ comment on column daywalk.windows.last_error is 'Why it last failed.';
 comment on column daywalk.windows.last_failed_at is 'When it last failed.';
 comment on column daywalk.windows.created_at is 'When it was planned.';
 comment on column daywalk.windows.proven_at is 'When it was last proven.';
-comment on column daywalk.windows.looked_at is 'When the source was last seen to be as stored.';
 comment on column daywalk.windows.shown_at is 'When the source was last seen to show records of it, as stored; its pages may be older than its proof.';
 
 -- What was pruned: a day, or the superseded walks of a day (docs/decisions/0015-what-pruning-leaves.md).
@@ -284,9 +280,6 @@ comment on column daywalk.walks.to_time is 'Last second that was asked for.';
 comment on column daywalk.walks.level_from is 'Lowest rule level that was asked for.';
 comment on column daywalk.walks.level_to is 'Highest rule level that was asked for.';
 comment on column daywalk.walks.page_length is 'How many records each page asks for.';
-comment on column daywalk.walks.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
-comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
-comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
 comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; ''[]'': the order within its lists, zeros behind its numbers, and members that are null.';
 comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
@@ -302,7 +295,6 @@ comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked as not seen; part: those marked as seen.';
 comment on column daywalk.walks.shared is 'Some of its records are in daywalk.shared_records.';
-comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';
 
@@ -439,10 +431,8 @@ comment on column daywalk.publications.seq is '1, 2, 3 … within the stream.';
 comment on column daywalk.publications.key is 'Random: tells this history from that of a database that was put back from a backup.';
 comment on column daywalk.publications.revision is '1, 2, 3 … within the day.';
 comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
-comment on column daywalk.publications.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.publications.gone is 'Records that are gone since this publication.';
 comment on column daywalk.publications.lost is 'Those on balance: less the records that appeared in the walk that first lacked them.';
-comment on column daywalk.publications.published_at is 'When.';
 
 create table daywalk.runs (
   run_id            bigint generated always as identity primary key,
@@ -475,7 +465,6 @@ comment on column daywalk.runs.windows_failed is 'Windows that failed in it.';
 comment on column daywalk.runs.windows_unchanged is 'Complete windows that it looked at and found as they are stored.';
 comment on column daywalk.runs.records is 'Records that it stored.';
 comment on column daywalk.runs.bytes is 'Bytes that it stored.';
-comment on column daywalk.runs.started_at is 'When it began.';
 comment on column daywalk.runs.finished_at is 'When it ended; null: in progress, or killed.';
 comment on column daywalk.runs.outcome is 'done, gaps, refused, unavailable, interrupted, settings or unexpected.';
 comment on column daywalk.runs.error is 'The error that ended it.';
@@ -486,7 +475,6 @@ create table daywalk.rates (
   next_slot timestamptz not null
 ) with (fillfactor = 50);
 comment on table daywalk.rates is 'When the next request to an API may go, where the setting rate is set; the workers take slots from here.';
-comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
 create table daywalk.refused_keys (
@@ -499,7 +487,6 @@ create table daywalk.refused_keys (
   primary key (origin, digest)
 );
 comment on table daywalk.refused_keys is 'Keys that an API refused, so that no worker sends them again within the hour; the row of a key goes when it is taken.';
-comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.refused_keys.salt is 'Random.';
 comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
 comment on column daywalk.refused_keys.said is 'What the API answered.';
@@ -522,7 +509,6 @@ comment on column daywalk.alarms.problem is 'What was wrong then.';
 comment on column daywalk.alarms.failing_since is 'When it began to fail the last time.';
 comment on column daywalk.alarms.told_failing is 'What was last told: failing, or not.';
 comment on column daywalk.alarms.told_at is 'When.';
-comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
 create table daywalk.told_days (
   stream_id     integer primary key references daywalk.streams,
@@ -531,9 +517,8 @@ create table daywalk.told_days (
 );
 comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
 comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
-comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';
 
--- What a column means that stands in many tables and views, where no comment of its own says more.
+-- What a column means that stands in more than one table or view, where no comment of its own says more.
 create function daywalk.explain_columns(relation text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -541,14 +526,25 @@ begin
     select coalesce(string_agg(format('comment on column daywalk.%I.%I is %L', relation, a.attname, common.says), ';'), '')
       from pg_attribute a
       join (values ('stream_id', 'The stream, by its key in daywalk.streams.'), ('stream', 'The name of the stream.'), ('resource', 'Its resource.'),
-                   ('day', 'The day of the source''s calendar.'), ('walk_id', 'The walk; with page_no the page in daywalk.pages.'),
-                   ('page_no', 'The page within the walk.'), ('place', 'Position among the records of the page, from 1.'),
-                   ('position', 'Offset of the record within its window, as the source listed it.'), ('record', 'The record as sent.'),
+                   ('day', 'The day of the source''s calendar.'), ('looked_at', 'When the source was last seen to be as stored.'),
+                   ('last_error', 'The newest error of its windows.'), ('walks', 'Its walks that are shown.'),
+                   ('walk_id', 'The walk; with page_no the page in daywalk.pages.'), ('page_no', 'The page within the walk.'),
+                   ('records_path', 'Keys from the top of a body to its record list; {} is the body itself.'),
+                   ('total_path', 'Keys to the total; null where the source gives none.'),
+                   ('relation_path', 'Keys to the word that qualifies the total (eq, gte).'),
+                   -- Of a record.
+                   ('record', 'The record as sent.'), ('place', 'Position among the records of the page, from 1.'),
+                   ('position', 'Offset of the record within its window, as the source listed it.'),
                    ('at', 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).'),
                    ('fetched_at', 'When the page arrived.'), ('first_seen', 'When the first version of the record arrived.'),
                    ('gone_since', 'Since when the source does not show it any more; null: it does.'),
                    ('revision', '1, and one more for each newer version; older ones are in daywalk.record_versions.'),
-                   ('last_error', 'The newest error of its windows.')) as common (name, says) on common.name = a.attname
+                   -- Of a publication, of what does not fit into a record table, of runs and messages.
+                   ('appeared', 'Records that came with a later walk, and that the ones before it had not.'), ('published_at', 'When it was published.'),
+                   ('table_id', 'The record table.'), ('column', 'The column that is null instead.'),
+                   ('found', 'The beginning of the value, as jsonb writes it.'), ('reason', 'What does not fit.'),
+                   ('started_at', 'When it began.'), ('origin', 'Scheme, host and port of the API.'),
+                   ('telling_until', 'A process is telling it now; after this another one may.')) as common (name, says) on common.name = a.attname
      where a.attrelid = to_regclass('daywalk.' || quote_ident(relation)) and a.attnum > 0 and col_description(a.attrelid, a.attnum) is null);
 end $$;
 

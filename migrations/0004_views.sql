@@ -208,7 +208,6 @@ comment on column daywalk.coverage.bytes is 'Bytes received for them.';
 comment on column daywalk.coverage.proof is 'Kind of proof: empty, total, probe, halves, union or parts; docs/completeness.md says what each is worth.';
 comment on column daywalk.coverage.looks is 'How often the day was looked at since, and found as it is stored.';
 comment on column daywalk.coverage.completed_at is 'When the newest of its proofs was made.';
-comment on column daywalk.coverage.looked_at is 'When the source was last seen to be as stored.';
 comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked or looked at next.';
 comment on column daywalk.coverage.retired_since is 'When it was found that the source does not keep the day any more.';
 

@@ -162,7 +162,6 @@ select d.stream_id, d.day,
  where d.kind = 'day'
    and not exists (select from daywalk.unfinished_days u where u.stream_id = d.stream_id and u.day = d.day);
 comment on view daywalk.shown_days is 'The walks of every complete day that are shown.';
-comment on column daywalk.shown_days.walks is 'Its walks that are shown.';
 -- The complete days that are not in the ledger as they are now.
 create view daywalk.ledger_due as
 select s.name as stream, d.stream_id, d.day, d.walks, l.entry,
@@ -177,7 +176,6 @@ select s.name as stream, d.stream_id, d.day, d.walks, l.entry,
  where l.walks is distinct from d.walks or l.marks_sha256 is distinct from daywalk.marks_digest(d.walks);
 
 comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
-comment on column daywalk.ledger_due.walks is 'Its walks that are shown.';
 comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
 comment on column daywalk.ledger_due.expected is 'Something was shown, or hidden, since: the next run puts it into the ledger.';
 comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or single records were just marked.';

@@ -319,8 +319,6 @@ comment on column daywalk.feed.key is 'Random: the same number with another key 
 comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
 comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
 comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
-comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
-comment on column daywalk.feed.published_at is 'When.';
 
 revoke execute on all routines in schema daywalk from public;

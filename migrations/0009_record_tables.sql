@@ -36,7 +36,6 @@ create table daywalk.table_days (
   primary key (table_id, day)
 );
 comment on table daywalk.table_days is 'Which publication of a day a record table holds: where it is not the newest one, the day is replaced.';
-comment on column daywalk.table_days.table_id is 'The record table.';
 comment on column daywalk.table_days.publication is 'The key of the publication, as in daywalk.publications.';
 comment on column daywalk.table_days.records is 'Rows of the day.';
 comment on column daywalk.table_days.faults is 'Values of the day that do not fit their types; they are null, and listed in daywalk.table_faults.';
@@ -54,19 +53,12 @@ create table daywalk.misfits (
 );
 create index misfits_day on daywalk.misfits (table_id, day);
 comment on table daywalk.misfits is 'Values that do not fit the type of their column; daywalk.table_faults shows them.';
-comment on column daywalk.misfits.table_id is 'The record table.';
-comment on column daywalk.misfits."column" is 'The column that is null instead.';
-comment on column daywalk.misfits.found is 'The beginning of the value, as jsonb writes it.';
-comment on column daywalk.misfits.reason is 'What does not fit.';
 
 create view daywalk.table_faults as
 select t.name as "table", m."column", m.day, m.found, m.reason, m.walk_id, m.page_no, m.place
   from daywalk.misfits m join daywalk.record_tables t on t.table_id = m.table_id and t.state = 'live';
 comment on view daywalk.table_faults is 'Values that do not fit the type of their column in a record table: there they are null.';
 comment on column daywalk.table_faults."table" is 'The record table.';
-comment on column daywalk.table_faults."column" is 'The column that is null instead.';
-comment on column daywalk.table_faults.found is 'The beginning of the value, as jsonb writes it.';
-comment on column daywalk.table_faults.reason is 'What does not fit.';
 comment on column daywalk.table_faults.walk_id is 'The walk; with page_no and place the row of the table.';
 
 -- What is to be done so that the record tables of these streams are in step: days to replace, and days to drop because

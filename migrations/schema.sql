@@ -1206,14 +1206,25 @@ begin
     select coalesce(string_agg(format('comment on column daywalk.%I.%I is %L', relation, a.attname, common.says), ';'), '')
       from pg_attribute a
       join (values ('stream_id', 'The stream, by its key in daywalk.streams.'), ('stream', 'The name of the stream.'), ('resource', 'Its resource.'),
-                   ('day', 'The day of the source''s calendar.'), ('walk_id', 'The walk; with page_no the page in daywalk.pages.'),
-                   ('page_no', 'The page within the walk.'), ('place', 'Position among the records of the page, from 1.'),
-                   ('position', 'Offset of the record within its window, as the source listed it.'), ('record', 'The record as sent.'),
+                   ('day', 'The day of the source''s calendar.'), ('looked_at', 'When the source was last seen to be as stored.'),
+                   ('last_error', 'The newest error of its windows.'), ('walks', 'Its walks that are shown.'),
+                   ('walk_id', 'The walk; with page_no the page in daywalk.pages.'), ('page_no', 'The page within the walk.'),
+                   ('records_path', 'Keys from the top of a body to its record list; {} is the body itself.'),
+                   ('total_path', 'Keys to the total; null where the source gives none.'),
+                   ('relation_path', 'Keys to the word that qualifies the total (eq, gte).'),
+                   -- Of a record.
+                   ('record', 'The record as sent.'), ('place', 'Position among the records of the page, from 1.'),
+                   ('position', 'Offset of the record within its window, as the source listed it.'),
                    ('at', 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).'),
                    ('fetched_at', 'When the page arrived.'), ('first_seen', 'When the first version of the record arrived.'),
                    ('gone_since', 'Since when the source does not show it any more; null: it does.'),
                    ('revision', '1, and one more for each newer version; older ones are in daywalk.record_versions.'),
-                   ('last_error', 'The newest error of its windows.')) as common (name, says) on common.name = a.attname
+                   -- Of a publication, of what does not fit into a record table, of runs and messages.
+                   ('appeared', 'Records that came with a later walk, and that the ones before it had not.'), ('published_at', 'When it was published.'),
+                   ('table_id', 'The record table.'), ('column', 'The column that is null instead.'),
+                   ('found', 'The beginning of the value, as jsonb writes it.'), ('reason', 'What does not fit.'),
+                   ('started_at', 'When it began.'), ('origin', 'Scheme, host and port of the API.'),
+                   ('telling_until', 'A process is telling it now; after this another one may.')) as common (name, says) on common.name = a.attname
      where a.attrelid = to_regclass('daywalk.' || quote_ident(relation)) and a.attnum > 0 and col_description(a.attrelid, a.attnum) is null);
 end $function$;
 
@@ -4390,7 +4401,7 @@ comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
 comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
-comment on column daywalk.feed.published_at is 'When.';
+comment on column daywalk.feed.published_at is 'When it was published.';
 
 comment on table daywalk.filter_places is 'Up to which publication of a stream filters were made.';
 comment on column daywalk.filter_places.stream_id is 'The stream, by its key in daywalk.streams.';
@@ -4543,7 +4554,7 @@ comment on column daywalk.publications.records is 'Records that are shown from t
 comment on column daywalk.publications.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.publications.gone is 'Records that are gone since this publication.';
 comment on column daywalk.publications.lost is 'Those on balance: less the records that appeared in the walk that first lacked them.';
-comment on column daywalk.publications.published_at is 'When.';
+comment on column daywalk.publications.published_at is 'When it was published.';
 
 comment on view daywalk.quarantine is 'What was changed in the repaired copies of pages that jsonb cannot hold.';
 comment on column daywalk.quarantine.stream is 'The name of the stream.';
