@@ -140,15 +140,19 @@ begin
   end if;
 end $$;
 
+-- The first ten of some days, and how many more there are.
+create function daywalk.first_ten(days text[]) returns text
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select array_to_string(days[:10], ', ') || case when cardinality(days) > 10 then format(' and %s more', cardinality(days) - 10) else '' end
+$$;
+
 -- It reads with the rights of the owner, as the views do. As a condition of a query it is asked once, and sees what the query sees.
 create function daywalk.require_complete(stream text, from_day date, to_day date, tiered boolean default false) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   id constant integer := (select s.stream_id from daywalk.streams s where s.name = stream);
-  unproven bigint;
-  named text;
-  elsewhere bigint;
-  places text;
+  unproven text[];
+  elsewhere text[];
 begin
   if stream is null or from_day is null or to_day is null then
     raise invalid_parameter_value using message = 'daywalk.require_complete needs a stream, a first day and a last day, and one of them is null';
@@ -157,24 +161,21 @@ begin
       hint = 'The streams are those of daywalk.coverage.';
   end if;
   perform daywalk.check_range(from_day, to_day);
-  select count(*), string_agg(d.day || ' ' || d.state, ', ' order by d.day) filter (where d.rank <= 10) into unproven, named
-    from (select s.day, s.state, row_number() over (order by s.day) as rank
-            from daywalk.day_states(id, from_day, to_day) as s where s.state not in ('complete', 'tiered')) as d;
-  if unproven > 0 then
-    raise exception '% of % days of % are not proven: %', unproven, to_day - from_day + 1, stream,
-        named || case when unproven > 10 then format(' and %s more', unproven - 10) else '' end
+  select array_agg(d.day || ' ' || d.state order by d.day) into unproven
+    from daywalk.day_states(id, from_day, to_day) as d where d.state not in ('complete', 'tiered');
+  if unproven is not null then
+    raise exception '% of % days of % are not proven: %', cardinality(unproven), to_day - from_day + 1, stream, daywalk.first_ten(unproven)
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
   if tiered then
     return true;
   end if;
-  select count(*), string_agg(t.day || ' in ' || t.place, ', ' order by t.day) filter (where t.rank <= 10) into elsewhere, places
-    from (select d.day, d.place, row_number() over (order by d.day) as rank
-            from daywalk.tiered_days d where d.stream_id = id and d.day between from_day and to_day) as t;
-  if elsewhere > 0 then
-    raise exception '% of % days of % are proven, and not in this database any more: %', elsewhere, to_day - from_day + 1, stream,
-        places || case when elsewhere > 10 then format(' and %s more', elsewhere - 10) else '' end
+  select array_agg(t.day || ' in ' || t.place order by t.day) into elsewhere
+    from daywalk.tiered_days t where t.stream_id = id and t.day between from_day and to_day;
+  if elsewhere is not null then
+    raise exception '% of % days of % are proven, and not in this database any more: %', cardinality(elsewhere), to_day - from_day + 1, stream,
+        daywalk.first_ten(elsewhere)
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are: then say tiered => true.';
   end if;
@@ -302,8 +303,7 @@ begin
     end if;
   end loop;
   if cardinality(unproven) > 0 then
-    raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days,
-      array_to_string(unproven[:10], ', ') || case when cardinality(unproven) > 10 then format(' and %s more', cardinality(unproven) - 10) else '' end;
+    raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days, daywalk.first_ten(unproven);
   end if;
 end $$;
 comment on function daywalk.search is 'The shown records that hold a value anywhere, in all streams or one, between two days; a warning names the days that are not proven.';

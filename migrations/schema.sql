@@ -1364,6 +1364,15 @@ begin
   return (select string_agg(set_byte('\x00', 0, byte), '' order by n) from unnest(bytes) with ordinality as b (byte, n));
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.first_ten(days text[])
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array_to_string(days[:10], ', ') || case when cardinality(days) > 10 then format(' and %s more', cardinality(days) - 10) else '' end
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.found_at(cut bigint, under text[])
  RETURNS TABLE(hash bigint, across bigint, before bigint, behind bigint, most_across bigint, most_before bigint, most_behind bigint)
  LANGUAGE sql
@@ -2873,10 +2882,8 @@ CREATE OR REPLACE FUNCTION daywalk.require_complete(stream text, from_day date, 
 AS $function$
 declare
   id constant integer := (select s.stream_id from daywalk.streams s where s.name = stream);
-  unproven bigint;
-  named text;
-  elsewhere bigint;
-  places text;
+  unproven text[];
+  elsewhere text[];
 begin
   if stream is null or from_day is null or to_day is null then
     raise invalid_parameter_value using message = 'daywalk.require_complete needs a stream, a first day and a last day, and one of them is null';
@@ -2885,24 +2892,21 @@ begin
       hint = 'The streams are those of daywalk.coverage.';
   end if;
   perform daywalk.check_range(from_day, to_day);
-  select count(*), string_agg(d.day || ' ' || d.state, ', ' order by d.day) filter (where d.rank <= 10) into unproven, named
-    from (select s.day, s.state, row_number() over (order by s.day) as rank
-            from daywalk.day_states(id, from_day, to_day) as s where s.state not in ('complete', 'tiered')) as d;
-  if unproven > 0 then
-    raise exception '% of % days of % are not proven: %', unproven, to_day - from_day + 1, stream,
-        named || case when unproven > 10 then format(' and %s more', unproven - 10) else '' end
+  select array_agg(d.day || ' ' || d.state order by d.day) into unproven
+    from daywalk.day_states(id, from_day, to_day) as d where d.state not in ('complete', 'tiered');
+  if unproven is not null then
+    raise exception '% of % days of % are not proven: %', cardinality(unproven), to_day - from_day + 1, stream, daywalk.first_ten(unproven)
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
   if tiered then
     return true;
   end if;
-  select count(*), string_agg(t.day || ' in ' || t.place, ', ' order by t.day) filter (where t.rank <= 10) into elsewhere, places
-    from (select d.day, d.place, row_number() over (order by d.day) as rank
-            from daywalk.tiered_days d where d.stream_id = id and d.day between from_day and to_day) as t;
-  if elsewhere > 0 then
-    raise exception '% of % days of % are proven, and not in this database any more: %', elsewhere, to_day - from_day + 1, stream,
-        places || case when elsewhere > 10 then format(' and %s more', elsewhere - 10) else '' end
+  select array_agg(t.day || ' in ' || t.place order by t.day) into elsewhere
+    from daywalk.tiered_days t where t.stream_id = id and t.day between from_day and to_day;
+  if elsewhere is not null then
+    raise exception '% of % days of % are proven, and not in this database any more: %', cardinality(elsewhere), to_day - from_day + 1, stream,
+        daywalk.first_ten(elsewhere)
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are: then say tiered => true.';
   end if;
@@ -3052,8 +3056,7 @@ begin
     end if;
   end loop;
   if cardinality(unproven) > 0 then
-    raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days,
-      array_to_string(unproven[:10], ', ') || case when cardinality(unproven) > 10 then format(' and %s more', cardinality(unproven) - 10) else '' end;
+    raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days, daywalk.first_ten(unproven);
   end if;
 end $function$;
 
