@@ -1,7 +1,8 @@
 /** A backfill's plan: what to do with each window of a range that a person asked for; `--dry-run` prints it. */
 import { SettingsError } from '../errors.ts';
-import type { Day, Window, WindowState } from '../model.ts';
+import type { Day, DayRange, Window, WindowState } from '../model.ts';
 import { closesAt, daysBetween, dayWindow, lastClosedDay } from './days.ts';
+import type { PlanInput } from './planner.ts';
 
 /** What `--only` may name: windows that are missing (or pending), that failed, or all, complete ones too. */
 export const BACKFILL_ONLY = ['missing', 'failed', 'all'] as const;
@@ -23,18 +24,12 @@ export interface PlannedDay {
 /** The days of a stream that have windows; a day that is not in it has none. */
 export type KnownDays = ReadonlyMap<Day, PlannedDay>;
 
-export interface BackfillInput {
-  readonly from: Day;
-  readonly to: Day;
+export interface BackfillInput extends DayRange, Pick<PlanInput, 'timeZone' | 'settleMs' | 'now'> {
   /** Absent: missing and failed windows. */
   readonly only?: BackfillOnly;
   readonly newestFirst: boolean;
   /** In the order in which they take turns within a day. */
   readonly streams: readonly { readonly name: string; readonly known: KnownDays }[];
-  readonly timeZone: string;
-  readonly settleMs: number;
-  /** Milliseconds since the epoch, by the database's clock. */
-  readonly now: number;
 }
 
 /** What a backfill does with one window, and why. */

@@ -1,5 +1,5 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
-import type { Day, OpenRange } from '../model.ts';
+import type { AgedDay, OpenRange } from '../model.ts';
 import type { RowRange } from '../parquet/read.ts';
 import type { Database } from './database.ts';
 import type { AskedPage } from './evidence/proven.ts';
@@ -13,16 +13,12 @@ export interface MovedObject {
 }
 
 /** A day that is in the tier, and where. */
-export interface MovedDay {
-  readonly streamId: number;
-  readonly stream: string;
-  readonly day: Day;
+export interface MovedDay extends Pick<AgedDay, 'streamId' | 'stream' | 'day' | 'records'> {
   readonly publication: string;
   /** The name of the folder or bucket. */
   readonly place: string;
   readonly pages: MovedObject;
   readonly events: MovedObject;
-  readonly records: number;
   readonly recordsSha256: string;
 }
 

@@ -4,9 +4,7 @@ import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from './database.ts';
 
 /** A record as `jsonb` writes it, and where it stands. */
-export interface ShownRecord {
-  readonly walkId: number;
-  readonly pageNo: number;
+export interface ShownRecord extends PagePlace {
   /** Offset within its window, as in the view. */
   readonly position: number;
   /** Instants are microseconds since 1970, as Postgres has them. */

@@ -161,10 +161,7 @@ function describe(resource: string, filters: Filters): string {
 }
 
 /** A stream as it was registered, with the calendar that it has. */
-export interface KnownStream extends RegisteredStream {
-  readonly timeZone: string;
-  readonly settleMs: number;
-}
+export type KnownStream = RegisteredStream & Pick<StreamCalendar, 'timeZone' | 'settleMs'>;
 
 /** The streams of these names that are registered. */
 export function readStreams(database: Database, names: readonly string[]): Promise<KnownStream[]> {
