@@ -1,4 +1,5 @@
 /** The wiring of every verb: settings, the log and the database. */
+import { styleText } from 'node:util';
 import { systemClock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
 import { createLogger, type Logger, type ProcessLogger } from '../log.ts';
@@ -15,7 +16,6 @@ import { migrate, newerDatabase, olderDatabase, readSchemaState } from '../store
 import { chosen } from './flags.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
-import { wantsColour } from './terminal/output.ts';
 import type { Invocation } from './verb.ts';
 
 /** What a person asked for, with the settings that hold for it. */
@@ -51,7 +51,7 @@ export function openLog(settings: Settings): Promise<ProcessLogger> {
     format: settings.logFormat,
     redact: redactor.redact,
     isTerminal,
-    colour: wantsColour(readEnvironment(), isTerminal),
+    colour: styleText('dim', ' ', { stream: process.stderr }) !== ' ',
     ...(isTerminal && { destination: stderrLines.writable() }),
   });
 }

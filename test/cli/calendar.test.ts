@@ -1,9 +1,10 @@
 /** The coverage calendar: each state told apart, with and without colours, in a fixed shape. */
-import { describe, expect, it } from 'vitest';
+import { stripVTControlCharacters, styleText } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CalendarStream, renderCalendar } from '../../src/cli/terminal/calendar.ts';
 import type { DayState } from '../../src/plan/day-states.ts';
 
-const plain = { colour: false, width: 80 };
+const WIDTH = 80;
 
 /** A month by a pattern, one letter a day. */
 function month(name: string, pattern: string): CalendarStream['days'] {
@@ -21,13 +22,16 @@ function month(name: string, pattern: string): CalendarStream['days'] {
   }));
 }
 
+beforeEach(() => void vi.stubEnv('FORCE_COLOR', '0'));
+afterEach(() => void vi.unstubAllEnvs());
+
 const march = { stream: 'events', days: month('2026-03', '  ccccecccccccfcccmmccccccccroo') };
 
 describe('the calendar', () => {
   it('has a heading, a ruler, a row a month and a legend of the states that occur', () => {
     const february = month('2026-02', `${' '.repeat(27)}c`);
     expect(
-      renderCalendar([{ stream: 'events', days: [...march.days, ...february] }], plain),
+      renderCalendar([{ stream: 'events', days: [...march.days, ...february] }], WIDTH),
     ).toEqual([
       '         events',
       '         1   5    10   15   20   25   30',
@@ -40,22 +44,23 @@ describe('the calendar', () => {
   });
 
   it('puts the numbers of the ruler above their days', () => {
-    const [, ruler = '', row = ''] = renderCalendar([march], plain);
+    const [, ruler = '', row = ''] = renderCalendar([march], WIDTH);
     for (const day of [1, 5, 10, 15, 20, 25, 30]) expect(ruler.indexOf(String(day))).toBe(8 + day);
     expect(row.indexOf('✗')).toBe(8 + 15);
   });
 
   it('with colours is the same text', () => {
-    const coloured = renderCalendar([march], { ...plain, colour: true });
-    expect(coloured.join('\n')).toContain('\u001b[31m✗\u001b[0m');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape of ANSI sequences
-    const bare = coloured.map((line) => line.replace(/\u001b\[\d+m/g, ''));
-    expect(bare).toEqual(renderCalendar([march], plain));
+    vi.stubEnv('FORCE_COLOR', '1');
+    const coloured = renderCalendar([march], WIDTH);
+    vi.stubEnv('FORCE_COLOR', '0');
+    expect(coloured.join('\n')).toContain(`${styleText('red', '✗', { validateStream: false })} `);
+    const bare = coloured.map((line) => stripVTControlCharacters(line));
+    expect(bare).toEqual(renderCalendar([march], WIDTH));
   });
 
   it('tells all states apart by their glyphs alone', () => {
     const days = month('2026-03', 'ceorfm ');
-    const row = renderCalendar([{ stream: 's', days }], plain)[2] ?? '';
+    const row = renderCalendar([{ stream: 's', days }], WIDTH)[2] ?? '';
     expect(new Set(row.slice(9)).size).toBe(6);
   });
 
@@ -66,7 +71,7 @@ describe('the calendar', () => {
       { day: '2026-02-01', state: 'open' as const },
       { day: '2026-03-01', state: 'out' as const },
     ];
-    const lines = renderCalendar([{ stream: 's', days }], plain);
+    const lines = renderCalendar([{ stream: 's', days }], WIDTH);
     expect(lines.filter((line) => /^\d{4}/.test(line)).map((line) => line.slice(0, 7))).toEqual([
       '2025-11',
       '2025-12',
@@ -81,7 +86,7 @@ describe('the calendar', () => {
       stream: 'a-stream-with-a-name-of-forty-characters',
       days: month('2026-03', 'f'),
     };
-    expect(renderCalendar([march, april, long], plain)).toEqual([
+    expect(renderCalendar([march, april, long], WIDTH)).toEqual([
       '         events                           smart-event',
       '         1   5    10   15   20   25   30  1   5    10   15   20   25   30',
       '2026-03    ████░███████✗███??████████▸··',
@@ -102,19 +107,19 @@ describe('the calendar', () => {
       [105, 2],
       [106, 3],
     ] as const) {
-      const [names = ''] = renderCalendar([march, april, long], { ...plain, width });
+      const [names = ''] = renderCalendar([march, april, long], width);
       expect(names.trim().split(/\s+/)).toHaveLength(columns);
     }
   });
 
   it('is nothing without days', () => {
-    expect(renderCalendar([], plain)).toEqual([]);
-    expect(renderCalendar([{ stream: 's', days: [] }], plain)).toEqual([]);
+    expect(renderCalendar([], WIDTH)).toEqual([]);
+    expect(renderCalendar([{ stream: 's', days: [] }], WIDTH)).toEqual([]);
   });
 
   it('keeps the legend within the width', () => {
     for (const width of [30, 44, 60, 120]) {
-      const lines = renderCalendar([march], { ...plain, width });
+      const lines = renderCalendar([march], width);
       const legend = lines.slice(lines.indexOf('') + 1);
       expect(Math.max(...legend.map((line) => line.length))).toBeLessThanOrEqual(width);
       expect(legend.join('   ')).toContain('✗ failed 1   ? not walked yet 2');

@@ -39,7 +39,7 @@ export async function examined(
   const { signal } = new AbortController();
   const database = undefined;
   await examineApi({ source, database, settings, day: dayAgo(1), signal, examination });
-  const said = describeFindings(examination.findings, { colour: false }).join('\n');
+  const said = describeFindings(examination.findings).join('\n');
   expect(examination.exitCode, said).toBe(0);
   const identities = settings.streams.map(
     ({ name }) => examination.identities.get(name)?.join('.') ?? null,

@@ -1,4 +1,5 @@
 /** An examination: findings, each with what to do where something is to be done, and the exit code that follows from them. */
+import { styleText } from 'node:util';
 import { DaywalkError, EXIT, exitCodeOf } from '../../errors.ts';
 import { OlderDatabaseError } from '../../store/migrations.ts';
 import { printable } from '../../text.ts';
@@ -55,23 +56,19 @@ export class Examination {
 }
 
 const MARKS = {
-  ok: ['✓', 32],
-  warning: ['!', 33],
-  bad: ['✗', 31],
-  skipped: ['-', 90],
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  bad: ['✗', 'red'],
+  skipped: ['-', 'gray'],
 } as const;
 
 /** The findings, a line each, the remedy below; foreign text in them is made printable. */
-export function describeFindings(
-  findings: readonly Finding[],
-  { colour }: { readonly colour: boolean },
-): string[] {
+export function describeFindings(findings: readonly Finding[]): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length));
   return findings.flatMap(({ check, state, found, remedy }) => {
-    const [mark, code] = MARKS[state];
-    const shown = colour ? `\u001b[${code}m${mark}\u001b[0m` : mark;
+    const [mark, colour] = MARKS[state];
     return [
-      `${shown} ${check.padEnd(width)}  ${printable(found)}`,
+      `${styleText(colour, mark)} ${check.padEnd(width)}  ${printable(found)}`,
       ...(remedy === null ? [] : [`  ${' '.repeat(width)}  → ${printable(remedy)}`]),
     ];
   });

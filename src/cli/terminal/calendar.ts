@@ -1,33 +1,28 @@
 /** The coverage calendar of `daywalk status`: one row a month, one cell a day, streams side by side, as text. */
 
+import { styleText } from 'node:util';
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
 import { nextMonth } from '../../plan/days.ts';
 import { cut, formatCount } from '../../text.ts';
 
-/** In the order of the legend; the glyphs tell the states apart without the colours, which are codes of ANSI terminals. */
-const LOOKS: Readonly<Record<DayState, readonly [glyph: string, colour: string]>> = {
-  complete: ['█', '32'],
-  empty: ['░', '32'],
-  running: ['▸', '36'],
-  failed: ['✗', '31'],
-  walked: ['▒', '33'],
-  begun: ['▄', '33'],
-  missing: ['?', '33'],
-  open: ['·', '2'],
-  out: [' ', ''],
-};
+/** In the order of the legend; the glyphs tell the states apart without the colours. */
+const LOOKS = {
+  complete: ['█', 'green'],
+  empty: ['░', 'green'],
+  running: ['▸', 'cyan'],
+  failed: ['✗', 'red'],
+  walked: ['▒', 'yellow'],
+  begun: ['▄', 'yellow'],
+  missing: ['?', 'yellow'],
+  open: ['·', 'dim'],
+  out: [' ', null],
+} as const satisfies Record<DayState, unknown>;
 
 export interface CalendarStream {
   readonly stream: string;
   /** In any order; days that are not in it are out of scope. */
   readonly days: readonly { readonly day: Day; readonly state: DayState }[];
-}
-
-export interface CalendarOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal: how many streams stand side by side, and where the legend is wrapped. */
-  readonly width: number;
 }
 
 /** As wide as `2026-03  `. */
@@ -39,26 +34,26 @@ const BETWEEN = '  ';
 /** The days that the ruler names. */
 const MARKS = [1, 5, 10, 15, 20, 25, 30];
 
-/** The calendar of the streams, line by line, over all months in which any has a day; empty when there is nothing to show. */
-export function renderCalendar(
-  streams: readonly CalendarStream[],
-  options: CalendarOptions,
-): string[] {
+/**
+ * The calendar of the streams, line by line, over all months in which any has a day; empty when there is nothing to show.
+ * @param width columns of the terminal: how many streams stand side by side, and where the legend is wrapped.
+ */
+export function renderCalendar(streams: readonly CalendarStream[], width: number): string[] {
   const inScope = streams.map(({ stream, days }) => ({
     stream,
     states: new Map(days.filter(({ state }) => state !== 'out').map((d) => [d.day, d.state])),
   }));
   const months = monthsOf(inScope.flatMap(({ states }) => [...states.keys()]));
   if (months.length === 0) return [];
-  const room = options.width - MARGIN.length + BETWEEN.length;
+  const room = width - MARGIN.length + BETWEEN.length;
   const abreast = Math.max(1, Math.floor(room / (LONGEST_MONTH + BETWEEN.length)));
   const lines: string[] = [];
   for (let first = 0; first < inScope.length; first += abreast)
-    lines.push(...block(inScope.slice(first, first + abreast), months, options), '');
+    lines.push(...block(inScope.slice(first, first + abreast), months), '');
   const counts = new Map<DayState, number>();
   for (const { states } of inScope)
     for (const state of states.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
-  return [...lines, ...legend(counts, options)];
+  return [...lines, ...legend(counts, width)];
 }
 
 interface Shown {
@@ -67,11 +62,7 @@ interface Shown {
 }
 
 /** Streams side by side: their names, a ruler, and a row a month. */
-function block(
-  streams: readonly Shown[],
-  months: readonly string[],
-  options: CalendarOptions,
-): string[] {
+function block(streams: readonly Shown[], months: readonly string[]): string[] {
   const beside = (margin: string, columns: readonly string[]) =>
     `${margin}${columns.join(BETWEEN)}`.trimEnd();
   const names = streams.map(({ stream }) => cut(stream, LONGEST_MONTH).padEnd(LONGEST_MONTH));
@@ -80,7 +71,7 @@ function block(
     beside(MARGIN, streams.map(ruler)),
     ...months.map((month) => {
       const rows = streams.map(({ states }) =>
-        DAYS.map((day) => paint(states.get(`${month}-${day}`) ?? 'out', options)).join(''),
+        DAYS.map((day) => paint(states.get(`${month}-${day}`) ?? 'out')).join(''),
       );
       return beside(`${month}  `, rows);
     }),
@@ -103,22 +94,23 @@ function ruler(): string {
   return marks.join('').padEnd(LONGEST_MONTH);
 }
 
-function paint(state: DayState, { colour }: CalendarOptions): string {
-  const [glyph, code] = LOOKS[state];
-  return colour && code ? `\u001b[${code}m${glyph}\u001b[0m` : glyph;
+/** In colour where stdout shows any: Node.js asks the terminal, FORCE_COLOR and NO_COLOR. */
+function paint(state: DayState): string {
+  const [glyph, colour] = LOOKS[state];
+  return colour === null ? glyph : styleText(colour, glyph);
 }
 
 /** The states that occur, each with its days, in lines of at most `width` columns. */
-function legend(counts: ReadonlyMap<DayState, number>, options: CalendarOptions): string[] {
+function legend(counts: ReadonlyMap<DayState, number>, width: number): string[] {
   const lines: string[] = [];
   let columns = 0;
   for (const state of Object.keys(LOOKS) as DayState[]) {
     const count = counts.get(state);
     if (!count || state === 'out') continue;
     const text = `${DAY_STATE_WORDS[state]} ${formatCount(count)}`;
-    const entry = `${paint(state, options)} ${text}`;
+    const entry = `${paint(state)} ${text}`;
     // A glyph and a space before the text, three spaces between entries.
-    const fits = lines.length > 0 && columns + text.length + 5 <= options.width;
+    const fits = lines.length > 0 && columns + text.length + 5 <= width;
     lines.push(fits ? `${lines.pop()}   ${entry}` : entry);
     columns = fits ? columns + text.length + 5 : text.length + 2;
   }

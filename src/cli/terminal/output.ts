@@ -1,7 +1,6 @@
 /** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
 import { systemClock } from '../../clock.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
-import { readEnvironment } from '../../settings/environment.ts';
 import { formatCount, linesOf, printable, printableLines } from '../../text.ts';
 
 /** Prints a result, a line each; names and errors in it come from the API and the database. */
@@ -73,23 +72,4 @@ export function printJsonLines(lines: string): void {
 export function printEvent(event: string, fields: object): void {
   const line = JSON.stringify({ event, at: new Date(systemClock.now()), ...fields });
   process.stdout.write(`${printable(line)}\n`);
-}
-
-/** What the terminal behind stdout can show. */
-export function terminal(): { readonly colour: boolean; readonly width: number } {
-  const colour = wantsColour(readEnvironment(), process.stdout.isTTY === true);
-  return { colour, width: process.stdout.columns ?? 100 };
-}
-
-/**
- * Whether to colour what is written: FORCE_COLOR decides (0 and false say no), then NO_COLOR (https://no-color.org), then
- * whether it goes to a terminal that can.
- */
-export function wantsColour(
-  { FORCE_COLOR, NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
-  isTerminal: boolean,
-): boolean {
-  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
-  if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
-  return isTerminal && TERM !== 'dumb';
 }

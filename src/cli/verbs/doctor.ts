@@ -5,7 +5,7 @@ import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
 import { examineCalendar, examineProgram, examineSecrets } from '../doctor/machine.ts';
-import { printColoured, printJson, terminal } from '../terminal/output.ts';
+import { printColoured, printJson } from '../terminal/output.ts';
 import { openObjectStore } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { openApi } from '../walk-wiring.ts';
@@ -60,6 +60,6 @@ export async function examine(
     await examineApi({ source, database, settings, day, signal, examination });
   });
   if (invocation.options.json === true) printJson(examination.findings);
-  else printColoured(...describeFindings(examination.findings, terminal()));
+  else printColoured(...describeFindings(examination.findings));
   return examination;
 }

@@ -19,7 +19,7 @@ import { compareTables, type TableChange } from '../../tables/table-rows.ts';
 import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
 import { numberFlag } from '../flags.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
-import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
+import { print, printColoured, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, withStore } from '../wiring.ts';
 import { describeChange, describeTable } from './tables.ts';
@@ -42,7 +42,7 @@ export async function status(invocation: Invocation): Promise<number> {
         'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
       );
     else {
-      printColoured(...renderCalendar(facts.streams, terminal()));
+      printColoured(...renderCalendar(facts.streams, process.stdout.columns ?? 100));
       const changes = await compareTables(database, settings.tables);
       // A table that is there and that these settings do not define may be of other ones.
       const wanting = changes.filter(({ change }) => change !== 'stray');
