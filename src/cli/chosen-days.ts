@@ -8,7 +8,7 @@ import { Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
 import { writeDuration } from '../settings/values/quantity.ts';
 import { dayOf, EARLIEST } from '../settings/values/time.ts';
-import { DAYS_TAKEN } from './verb.ts';
+import { DAYS_TAKEN, type Options } from './verb.ts';
 
 /** When days begin and are closed where the source is. */
 type Calendar = Pick<Settings, 'timezone' | 'settle'>;
@@ -21,7 +21,7 @@ type Latest = 'closed' | 'today';
  * @throws {SettingsError} that tells what is wrong with them.
  */
 export function chosenRange(
-  { from, to }: Readonly<Record<string, unknown>>,
+  { from, to }: Options,
   latest: Latest,
   calendar: Calendar,
   now = systemClock.now(),
@@ -38,10 +38,7 @@ export function chosenRange(
 }
 
 /** As {@link chosenRange} has it for those who export; without a beginning, from the earliest day on. */
-export function closedRange(
-  options: Readonly<Record<string, unknown>>,
-  calendar: Calendar,
-): DayRange {
+export function closedRange(options: Options, calendar: Calendar): DayRange {
   const { from, to } = chosenRange(options, 'closed', calendar);
   return { from: from ?? EARLIEST, to: to ?? EARLIEST };
 }
@@ -57,10 +54,7 @@ export function chosenDay(text: string, calendar: Calendar, now = systemClock.no
 }
 
 /** Streams that begin in the future, which is a slip of the finger more often than a plan. */
-export function notBegun(
-  { streams, since, timezone }: Settings,
-  now = systemClock.now(),
-): string[] {
+export function notBegun({ streams, since, timezone }: Settings, now = systemClock.now()) {
   const today = dayAt(now, timezone);
   return describeFuture(streams.map(({ name }) => ({ stream: name, since: since ?? null, today })));
 }

@@ -4,10 +4,7 @@ import type { Database } from '../store/database.ts';
 import { compareTables } from '../tables/table-rows.ts';
 
 /** Those of record tables that are to outlive the pages and are not made so yet, and why: what goes now is lost to them. */
-export async function claimedByTables(
-  database: Database,
-  tables: readonly RecordTable[],
-): Promise<ReadonlyMap<string, string>> {
+export async function claimedByTables(database: Database, tables: readonly RecordTable[]) {
   const changes = await compareTables(database, tables);
   const isMade = ({ name }: RecordTable) =>
     changes.some((one) => one.name === name && one.change === 'none');

@@ -24,10 +24,7 @@ export interface Opening {
 }
 
 /** The tier of the settings; see {@link openObjectStore}. */
-export async function openTier(
-  database: Database,
-  opening: Opening & Pick<TierParts, 'signal'>,
-): Promise<TierParts> {
+export async function openTier(database: Database, opening: Opening & Pick<TierParts, 'signal'>) {
   const store = await openObjectStore(opening);
   const log = new DeltaLog(store, systemClock, ownedBy(database));
   return { database, store, log, clock: systemClock, signal: opening.signal };

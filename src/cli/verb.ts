@@ -3,10 +3,12 @@ import type { Argument, Option } from 'commander';
 import type { Group } from '../settings/table/setting.ts';
 import type { SettingKey } from '../settings/table/table.ts';
 
+/** Options as commander names them, settings and the verb's own. */
+export type Options = Readonly<Record<string, unknown>>;
+
 /** What every verb gets. */
 export interface Invocation {
-  /** Options as commander names them, settings and the verb's own. */
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: Options;
   /** Aborts when someone asks the program to stop. */
   readonly signal: AbortSignal;
 }

@@ -50,12 +50,7 @@ export function page(body: Html, status = 200): Answer {
  * @param heading the id of the heading above it.
  * @param columns their names; those of numbers begin with #.
  */
-export function table(
-  heading: string,
-  columns: readonly string[],
-  rows: Shown,
-  foot: Shown = null,
-) {
+export function table(heading: string, columns: readonly string[], rows: Shown, foot?: Shown) {
   const head = columns.map((name) =>
     name.startsWith('#')
       ? html`<th scope="col" class="n">${name.slice(1)}</th>`

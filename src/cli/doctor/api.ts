@@ -131,11 +131,7 @@ function contractOf({ source, stream }: Asking, page: Page): FoundContract {
   return source.findContract(page.body, stream);
 }
 
-async function faultOf(
-  { source, database }: Asking,
-  page: Page,
-  { recordsPath }: FoundContract,
-): Promise<EnvelopeError | null> {
+async function faultOf({ source, database }: Asking, page: Page, { recordsPath }: FoundContract) {
   const fault = database && (await readFault(database, page, recordsPath));
   return fault
     ? new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`)

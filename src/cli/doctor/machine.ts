@@ -45,11 +45,7 @@ export async function examineSecrets(settings: Settings, { ok, warn }: Examinati
 }
 
 /** Which day is the newest that is closed, and whether the first one is still to come. @returns the newest closed day. */
-export function examineCalendar(
-  settings: Settings,
-  now: number,
-  { ok, warn }: Examination,
-): string {
+export function examineCalendar(settings: Settings, now: number, { ok, warn }: Examination) {
   const { timezone, settle } = settings;
   const day = lastClosedDay(now, timezone, settle);
   const closed = utcMinute(new Date(closesAt(day, timezone, settle)));

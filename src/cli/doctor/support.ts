@@ -24,11 +24,7 @@ const POSTGRES: ReadonlyMap<number, string> = new Map([
  * @param version such as `20.19.4`, or `15.8`.
  * @param today YYYY-MM-DD
  */
-export function supportEnded(
-  of: 'node' | 'postgres',
-  version: string,
-  today: string,
-): string | null {
+export function supportEnded(of: 'node' | 'postgres', version: string, today: string) {
   const last = (of === 'node' ? NODE : POSTGRES).get(Number.parseInt(version, 10));
   return last !== undefined && last < today ? last : null;
 }

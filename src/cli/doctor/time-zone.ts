@@ -18,10 +18,7 @@ const STEPS_MS = [60, 30, 15].map((minutes) => minutes * 60_000);
  * does not change.
  * @param paths where a record has its time.
  */
-export function offsetsShown(
-  answers: readonly Answered[],
-  paths: readonly (readonly string[])[],
-): { readonly least: number; readonly most: number } | null {
+export function offsetsShown(answers: readonly Answered[], paths: readonly (readonly string[])[]) {
   let [least, most] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const { from, to, records } of answers)
     for (const record of records) {

@@ -2,6 +2,7 @@
 import { systemClock } from '../../clock.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { formatCount, linesOf, printable, printableLines } from '../../text.ts';
+import type { Options } from '../verb.ts';
 
 /** Prints a result, a line each; names and errors in it come from the API and the database. */
 export function print(...lines: readonly (string | readonly string[] | false)[]): void {
@@ -17,11 +18,7 @@ export function printColoured(...lines: readonly string[]): void {
 const MOST_LINES = 50;
 
 /** The first of many lines, and how many more there are. */
-export function shortened(
-  lines: readonly string[],
-  most = MOST_LINES,
-  rest = '--json has all.',
-): string[] {
+export function shortened(lines: readonly string[], most = MOST_LINES, rest = '--json has all.') {
   if (lines.length <= most) return [...lines];
   return [...lines.slice(0, most), `… and ${formatCount(lines.length - most)} more; ${rest}`];
 }
@@ -54,11 +51,7 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** Prints a result: with `--json` as a document for programs, else in lines for people. */
-export function printResult(
-  { json }: Readonly<Record<string, unknown>>,
-  document: unknown,
-  lines: () => readonly string[],
-): void {
+export function printResult({ json }: Options, document: unknown, lines: () => readonly string[]) {
   if (json === true) printJson(document);
   else print(lines());
 }

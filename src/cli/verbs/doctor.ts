@@ -23,10 +23,7 @@ export async function doctor(invocation: Invocation): Promise<number> {
  * What {@link doctor} found, printed. Everything is tried once.
  * @param makes what may be made where it is not there.
  */
-export async function examine(
-  invocation: Invocation,
-  makes: Makes = 'nothing',
-): Promise<Examination> {
+export async function examine(invocation: Invocation, makes: Makes = 'nothing') {
   const asked = askedOfApi(invocation);
   const { settings, signal } = asked;
   const examination = new Examination();

@@ -53,11 +53,7 @@ export async function status(invocation: Invocation): Promise<number> {
 }
 
 /** What stands below the calendar: totals, what runs, the last run and the next, and what is missing. */
-function describeStatus(
-  facts: StatusFacts,
-  schedule: string,
-  changes: readonly TableChange[],
-): string[] {
+function describeStatus(facts: StatusFacts, schedule: string, changes: readonly TableChange[]) {
   return [
     '',
     ...facts.streams.map((stream) => describeTotals(facts, stream)),

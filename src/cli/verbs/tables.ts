@@ -35,10 +35,7 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
 }
 
 /** Makes what differs, and fills it; what an interrupt leaves undone, the next run or call does. */
-async function apply(
-  { database, signal, settings }: Store,
-  rebuild: readonly RecordTable[],
-): Promise<readonly TableChange[]> {
+async function apply({ database, signal, settings }: Store, rebuild: readonly RecordTable[]) {
   const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
   const changes = await applyTables(database, settings.tables, namesOf(rebuild));
   const known = await readStreams(database, namesOf(settings.streams));
@@ -82,10 +79,7 @@ async function suggest({ database, options, streams, names, signal }: Store): Pr
 }
 
 /** A line for each table, and for each difference to the settings what to do. */
-export function describeTables(
-  tables: readonly TableState[],
-  changes: readonly TableChange[],
-): string[] {
+function describeTables(tables: readonly TableState[], changes: readonly TableChange[]): string[] {
   const lines = [...tables.flatMap(describeTable), ...changes.flatMap(describeChange)];
   if (lines.length > 0) return lines;
   return ['There are no record tables. `daywalk tables --suggest` prints some for daywalk.yaml.'];

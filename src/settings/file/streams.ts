@@ -141,10 +141,7 @@ export function checkSelection({ raws, values, problems }: Reading, part: Part |
 }
 
 /** The streams called `names`, in that order; all of them, if there are no names. */
-export function selectedStreams(
-  streams: readonly Stream[],
-  names: readonly string[] | undefined,
-): readonly Stream[] {
+export function selectedStreams(streams: readonly Stream[], names?: readonly string[]) {
   if (names === undefined) return streams;
   return [...new Set(names)].flatMap((name) => streams.find((one) => one.name === name) ?? []);
 }

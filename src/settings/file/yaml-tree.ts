@@ -1,5 +1,5 @@
 /** The YAML of the settings file, as a small tree of texts with their places; no value is interpreted, so `1.10` stays `1.10`. */
-import { CST, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, parseDocument } from 'yaml';
+import { CST, isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, Parser, parseDocument } from 'yaml';
 import { type Problems, shownWord } from '../problems.ts';
 
 /** A part of the file: a key and what stands behind it. */
@@ -72,11 +72,7 @@ function partOf(key: string, node: unknown, spot: string, path: string, telling:
   return { ...part, what: 'a text', text: textOf(node) };
 }
 
-function partsOf(
-  items: readonly { key: unknown; value: unknown }[],
-  path: string,
-  telling: Telling,
-): Part[] {
+function partsOf(items: readonly Pair[], path: string, telling: Telling): Part[] {
   const seen = new Set<string>();
   return items.flatMap(({ key, value }) => {
     const spot = telling.spotOf(key);
