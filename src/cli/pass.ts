@@ -58,7 +58,7 @@ export function withExport<T>(
     if (page !== null) later(page);
     const onAway = (error: Error) => page?.waiting(error.message);
     const open = () => openDatabase(settings, log, signal, { makes, onAway });
-    const telling = () => notifyingFailure(notifier, signal, open);
+    const telling = () => notifyingFailure({ notifier, signal }, open);
     const opened = await (daemon ? untilReached(telling, open, log, signal) : telling());
     later(opened);
     if (daemon) tellUrl(opened, log);
@@ -90,12 +90,11 @@ async function untilReached<T>(
   }
 }
 
+/** Who tells people of a run, unless it is interrupted. */
+type Telling = Pick<ExportSession, 'notifier' | 'signal'>;
+
 /** Runs, and tells people that it began and how it ended. @throws what `run` throws. */
-export async function notified(
-  notifier: Notifier,
-  signal: AbortSignal,
-  run: () => Promise<RunReport>,
-): Promise<RunReport> {
+export async function notified({ notifier, signal }: Telling, run: () => Promise<RunReport>) {
   const ended = notifier.begin();
   const began = systemClock.monotonic();
   const report = await tellingFailure(ended, signal, run);
@@ -106,11 +105,8 @@ export async function notified(
 }
 
 /** Opens what a run needs; where it cannot be opened, that is told like a run that it ended. */
-export const notifyingFailure = <T>(
-  notifier: Notifier,
-  signal: AbortSignal,
-  open: () => Promise<T>,
-): Promise<T> => tellingFailure((end) => notifier.begin()(end), signal, open);
+export const notifyingFailure = <T>({ notifier, signal }: Telling, open: () => Promise<T>) =>
+  tellingFailure((end) => notifier.begin()(end), signal, open);
 
 /** An interruption is not told, because it is no end of the work. */
 async function tellingFailure<T>(
@@ -128,11 +124,9 @@ async function tellingFailure<T>(
 }
 
 /** A key that was taken is refused no more. */
-export async function forgetRefusal(
-  { database, settings, source }: Pick<ExportSession, 'database' | 'settings' | 'source'>,
-  { pages, windowsUnchanged }: RunReport,
-): Promise<void> {
-  if (pages + windowsUnchanged > 0)
+export async function forgetRefusal(session: ExportSession, report: RunReport): Promise<void> {
+  const { database, settings, source } = session;
+  if (report.pages + report.windowsUnchanged > 0)
     await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
 }
 
@@ -153,7 +147,7 @@ export async function watched(
   let elapsedMs = 0;
   let report: RunReport;
   try {
-    report = await notified(session.notifier, session.signal, () =>
+    report = await notified(session, () =>
       run(progress.onEvent).finally(() => {
         elapsedMs = progress.end();
       }),

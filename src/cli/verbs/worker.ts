@@ -133,8 +133,7 @@ async function untilAsked(session: Watched): Promise<void> {
 
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
 async function pass(session: Watched): Promise<void> {
-  const { settings, database, source, parts, log, notifier, signal } = session;
-  const { activity, metrics } = session;
+  const { settings, database, source, parts, log, signal, activity, metrics } = session;
   const { origin } = new URL(settings.apiUrl);
   const progress = new Progress(systemClock, log, { requests: source.limits });
   const onEvent = (event: RunEvent) => {
@@ -145,11 +144,11 @@ async function pass(session: Watched): Promise<void> {
   try {
     const key = await source.currentKey();
     const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
-    activity.refused = await notifyingFailure(notifier, signal, look);
+    activity.refused = await notifyingFailure(session, look);
     if (activity.refused !== null) return;
     activity.nextTick = null;
     activity.pass = () => progress.state;
-    const report = await notified(notifier, signal, () =>
+    const report = await notified(session, () =>
       planningAtTicks(session, () =>
         catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent),
       ).finally(() => progress.end()),
