@@ -163,10 +163,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     load: async () => (await import('./verbs/tier.ts')).tierVerb,
     example: 'tier --older-than 90d',
     options: [
-      new Option(
-        '--older-than <age>',
-        'since the day closed, such as 90d (default: tier.after)',
-      ).conflicts(['restore']),
+      new Option('--older-than <age>', 'since the day closed, such as 90d (default: tier.after)'),
       new Option('--restore', 'bring the days of a range back').conflicts(['olderThan']),
       new Option('--from <day>', `first day that comes back: ${DAYS_TAKEN} (default: none)`),
       new Option('--to <day>', 'last day that comes back, inclusive (default: the first)'),

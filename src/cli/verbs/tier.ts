@@ -22,13 +22,11 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
   const { options } = asked;
   checkFlags(options);
   const restores = options.restore === true;
-  const dryRun = options.dryRun === true;
   const limits = restores ? [] : limitsOf(asked);
   return withStore(asked, async (store) => {
     const tier = await openTier(store.database, store);
-    const report = restores
-      ? await restore(store, tier, dryRun)
-      : await move(store, tier, limits, dryRun);
+    const report = restores ? await restore(store, tier) : await move(store, tier, limits);
+    const dryRun = options.dryRun === true;
     const place = tier.store.name;
     const [would, did, where, why] = restores
       ? ['would come back', 'came back', `from ${place}`, '']
@@ -73,17 +71,13 @@ function limitsOf({ options, settings, streams }: Asked): AgeLimit[] {
   });
 }
 
-async function move(
-  { database, settings, log }: Store,
-  tier: TierParts,
-  limits: readonly AgeLimit[],
-  dryRun: boolean,
-): Promise<Report> {
+async function move(store: Store, tier: TierParts, limits: readonly AgeLimit[]): Promise<Report> {
+  const { database, settings, options, log } = store;
   const claimed = await claimedByTables(database, settings.tables);
   const listed = await listDaysToMove(database, limits, true);
   const due = listed.map((day) => ({ ...day, kept: day.kept ?? claimed.get(day.stream) ?? null }));
   const days = due.filter(({ kept }) => kept === null);
-  if (dryRun) {
+  if (options.dryRun === true) {
     const kept = due.flatMap(({ stream, day, kept: reason }) =>
       reason === null ? [] : [{ stream, day, reason }],
     );
@@ -94,14 +88,11 @@ async function move(
   return moveDays(tier, due, (done) => say({ done, days: due.length }, 'moving days'));
 }
 
-async function restore(
-  { database, names, settings, options, log }: Store,
-  tier: TierParts,
-  dryRun: boolean,
-): Promise<Report> {
+async function restore(store: Store, tier: TierParts): Promise<Report> {
+  const { database, names, settings, options, log } = store;
   const range = closedRange({ to: options.from, ...options }, settings);
   const days = await listMovedDays(database, names, range);
-  if (dryRun) return { days, kept: [] };
+  if (options.dryRun === true) return { days, kept: [] };
   const say = sayingSeldom(log);
   return restoreDays(tier, days, settings.recheckDays, (done) =>
     say({ done, days: days.length }, 'restoring days'),
@@ -109,12 +100,7 @@ async function restore(
 }
 
 /** A line for each span of days, and one for all of them. */
-function describe(
-  { days, kept, emptied = [] }: Report,
-  verb: string,
-  where: string,
-  why: string,
-): string[] {
+function describe({ days, kept, emptied = [] }: Report, verb: string, where: string, why: string) {
   const records = days.reduce((sum, day) => sum + day.records, 0);
   const bytes = days.reduce((sum, day) => sum + ('pages' in day ? day.pages.bytes : day.bytes), 0);
   const volume = `${counted(records, 'record')}, ${formatBytes(bytes)} of pages`;
