@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { type Answer, json, words } from '../answer.ts';
 import type { Clock } from '../clock.ts';
-import { readStreamDays } from '../days/covered-days.ts';
+import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
 import type { Expectation } from '../days/health.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
@@ -178,8 +178,9 @@ export class StatusServer {
       page(dayPage(await readDayStory(database, stream, text), version));
     const readMonth = async (database: Database) => {
       const range = { from: `${text}-01`, to: lastDayOf(text) };
-      const [own] = await readStreamDays(database, { ...expectation, ...range, streams: [stream] });
-      return page(monthPage({ version, stream, month: text, days: own?.days ?? [] }));
+      const asked = { ...expectation, ...range, streams: [stream] };
+      const [own] = (await readStreamDays(database, asked)) as [StreamDays];
+      return page(monthPage(own, text, version));
     };
     return this.#facts.page(path, kind === 'day' ? readDay : readMonth);
   }

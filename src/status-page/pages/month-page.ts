@@ -12,17 +12,8 @@ import { layout } from './page-frame.ts';
 import { volume } from './volume.ts';
 import { saidPart, shortened } from './wording.ts';
 
-/** All that the page shows. */
-export interface MonthPageParts {
-  readonly version: string;
-  readonly stream: string;
-  /** `YYYY-MM`. */
-  readonly month: string;
-  readonly days: StreamDays['days'];
-}
-
-/** The page. */
-export function monthPage({ version, stream, month, days }: MonthPageParts): Html {
+/** The page. @param month `YYYY-MM`. */
+export function monthPage({ stream, days }: StreamDays, month: string, version: string): Html {
   const before = addDays(`${month}-01`, -1).slice(0, 7);
   const after = nextMonth(month);
   const name = longDay(`${month}-01`).replace(/^1 /, '');
