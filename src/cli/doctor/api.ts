@@ -10,7 +10,7 @@ import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { readFault } from '../../store/evidence/probes.ts';
 import { formatCount } from '../../text.ts';
-import { mayRefuseDepth, refusesLength } from '../../walk/failures.ts';
+import { mayRefuseDepth, orNull, refusesLength } from '../../walk/failures.ts';
 import type { Examination } from './examination.ts';
 import { examineIdentity } from './identity.ts';
 import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
@@ -52,16 +52,8 @@ export async function examineApi(asking: Omit<Asking, 'stream'>): Promise<void> 
 async function examineStream(asking: Asking): Promise<void> {
   const { stream, examination } = asking;
   const check = `stream ${stream.name}`;
-  const reached = (ms: number) => `API reached, key accepted in ${Math.round(ms)} ms`;
   const answer = await findAnswer(asking);
-  if ('nothing' in answer) {
-    examination.warn(
-      check,
-      `${reached(answer.durationMs)}; no records from ${answer.oldest} to ${asking.day} on the days that were asked for: ${answer.nothing}`,
-      'Its days count as empty where an empty list comes and no word beside it, and wait otherwise: only records show what its answers look like. Has it any? Are resource and filters right?',
-    );
-    return;
-  }
+  if (answer === undefined) return;
   const { page, contract, day } = answer;
   examination.ok(check, `${reached(page.durationMs)}; ${whereThingsAre(contract)}`);
   const records = recordsIn(page.body, contract.recordsPath);
@@ -78,6 +70,8 @@ async function examineStream(asking: Asking): Promise<void> {
   });
 }
 
+const reached = (ms: number): string => `API reached, key accepted in ${Math.round(ms)} ms`;
+
 /** An answer in which list and total are found, and the day that it is of. */
 interface Answer {
   readonly day: Day;
@@ -89,17 +83,17 @@ interface Answer {
 const DAYS_BEFORE = [0, 1, 7, 30];
 
 /**
- * The newest answer with records; without any the newest in which list and total are found, or why there is none.
+ * The newest answer with records; without any the newest in which list and total are found. Undefined: there is none, and that
+ * is a finding.
  * @throws EnvelopeError, or what a 404 says, where that is no answer without records.
  */
-async function findAnswer(
-  asking: Asking,
-): Promise<Answer | { nothing: string; oldest: Day; durationMs: number }> {
+async function findAnswer(asking: Asking): Promise<Answer | undefined> {
+  const { examination, stream, day: newest } = asking;
   let empty: Answer | undefined;
   let reason: Error | undefined;
   let durationMs = 0;
   for (const before of DAYS_BEFORE) {
-    const day = addDays(asking.day, -before);
+    const day = addDays(newest, -before);
     const page = await ask(asking, dayWindow(day), 0, LOOKED_AT);
     durationMs = page.durationMs;
     try {
@@ -116,13 +110,14 @@ async function findAnswer(
     }
   }
   if (empty !== undefined) return empty;
-  if (reason instanceof NoRecordsError)
-    return {
-      nothing: reason.message,
-      oldest: addDays(asking.day, -Math.max(...DAYS_BEFORE)),
-      durationMs,
-    };
-  throw reason;
+  if (!(reason instanceof NoRecordsError)) throw reason;
+  const oldest = addDays(newest, -Math.max(...DAYS_BEFORE));
+  examination.warn(
+    `stream ${stream.name}`,
+    `${reached(durationMs)}; no records from ${oldest} to ${newest} on the days that were asked for: ${reason.message}`,
+    'Its days count as empty where an empty list comes and no word beside it, and wait otherwise: only records show what its answers look like. Has it any? Are resource and filters right?',
+  );
+  return undefined;
 }
 
 function contractOf({ source, stream }: Asking, page: Page): FoundContract {
@@ -143,13 +138,9 @@ function whereThingsAre({ recordsPath, totalPath }: FoundContract): string {
   return `records at ${list}, ${totalPath === null ? 'no total' : `total at ${totalPath.join('.')}`}`;
 }
 
-function ask(
-  { source, stream, signal }: Asking,
-  { from, to }: TimeSpan,
-  start: number,
-  length: number,
-) {
+function ask({ source, stream, signal }: Asking, span: TimeSpan, start: number, length: number) {
   const { resource, filters } = stream;
+  const { from, to } = span;
   return source.fetchPage({ resource, filters, from, to, start, length }, { signal });
 }
 
@@ -198,10 +189,7 @@ async function examineTotal(asking: Asking, page: Page, { recordsPath }: Contrac
   const found = looksLikeTotal(page.body, short.body, recordsPath);
   if (found === null) return;
   // At its end the list has one record, if the number is right, and the API lets anybody ask so deep.
-  const end = await ask(asking, dayWindow(day), found.total - 1, 2).catch((error: unknown) => {
-    if (!mayRefuseDepth(error)) throw error;
-    return null;
-  });
+  const end = await orNull(ask(asking, dayWindow(day), found.total - 1, 2), mayRefuseDepth);
   if (end === null || recordsIn(end.body, recordsPath).length !== 1) return;
   const path = formatJsonPath(found.path);
   examination.warn(
@@ -219,12 +207,10 @@ async function examineZone(asking: Asking, { recordsPath }: Contract): Promise<r
   const { stream, day, settings, examination } = asking;
   const { timezone } = settings;
   const answers: Answered[] = [];
-  for (const [from, to] of [
-    [`${day} 00:00:00`, `${day} 00:59:59`],
-    [`${day} 23:00:00`, `${day} 23:59:59`],
-  ] as const) {
-    const page = await askLong(asking, { from, to });
-    answers.push({ from, to, records: recordsIn(page.body, recordsPath) });
+  for (const hour of ['00', '23']) {
+    const span = { from: `${day} ${hour}:00:00`, to: `${day} ${hour}:59:59` };
+    const page = await askLong(asking, span);
+    answers.push({ ...span, records: recordsIn(page.body, recordsPath) });
   }
   const length = examination.lengths.get(stream.name) ?? settings.pageLength;
   if (length < settings.pageLength)
