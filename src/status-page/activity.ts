@@ -5,12 +5,13 @@ import type { NotInStep } from '../walk/followers.ts';
 
 /** A pass under way; cuts are not counted as windows. */
 export interface Pass {
+  /** Windows that were due, the parts of split ones included. */
   readonly windows: number;
   readonly done: number;
   readonly failed: number;
   readonly records: number;
   readonly elapsedMs: number;
-  /** Milliseconds, as a guess; null: nothing is done yet, or nothing is left. */
+  /** Milliseconds, if the rest goes as what is done; null: nothing is done yet, or nothing is left. */
   readonly leftMs: number | null;
 }
 

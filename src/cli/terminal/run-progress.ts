@@ -1,4 +1,5 @@
 /** Progress of a run: what its events add up to at one moment, with the present rate and a guess of what is left. */
+import type { Pass } from '../../status-page/activity.ts';
 import type { WindowName } from '../../walk/events.ts';
 import type { RunEvent } from '../../walk/run.ts';
 
@@ -12,19 +13,11 @@ export interface RunningNow extends WindowName {
 }
 
 /** What is known of a run at one moment, in whole numbers: a fraction of a millisecond is noise. */
-export interface ProgressState {
-  /** Windows that were due, the parts of split ones included. */
-  readonly windows: number;
-  readonly done: number;
-  readonly failed: number;
+export interface ProgressState extends Pass {
   readonly running: readonly RunningNow[];
-  readonly records: number;
   readonly bytes: number;
-  readonly elapsedMs: number;
   /** Over the last half minute. */
   readonly recordsPerSecond: number;
-  /** Milliseconds, if the rest goes as what is done; null: nothing is done yet, or nothing is left. */
-  readonly leftMs: number | null;
 }
 
 /** The rate is that of so many seconds. */
