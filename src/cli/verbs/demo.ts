@@ -52,6 +52,7 @@ export async function demo({ options, signal }: Invocation): Promise<number> {
     later(simulator);
     const opened = await openDatabase(settings, log, signal, { makes: 'cluster' });
     later(opened);
+    const { database } = opened;
     const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
     const from = addDays(to, 1 - days);
     const config = join(DIRECTORY, 'daywalk.yaml');
@@ -64,49 +65,35 @@ export async function demo({ options, signal }: Invocation): Promise<number> {
       DAYWALK_SINCE: from,
     };
     const daywalk = (...args: readonly string[]) => startDaywalk(args, environment, signal);
-    const pagesInAll = (days * eventsPerDay) / settings.pageLength;
-    await show(
-      daywalk,
-      opened.database,
-      ['backfill', '--from', from, '--to', to],
-      pagesInAll,
-      signal,
+    const backfill = ['backfill', '--from', from, '--to', to];
+    print(
+      '',
+      `2. daywalk ${backfill.join(' ')}`,
+      '   The API answers some requests with 429 and 500; then the run is killed (kill -9).',
     );
+    const enough = ((days * eventsPerDay) / settings.pageLength) * SHARE_BEFORE_KILL;
+    const pages = await pagesAtKill(daywalk(...backfill), database, enough, signal);
+    print(
+      `   Killed with ${counted(pages, 'page')} stored. Each page is in Postgres together with its checkpoint.`,
+      '',
+      '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints',
+    );
+    await expectSuccess(daywalk(...backfill), signal);
+    print('', '4. daywalk status', '');
+    await expectSuccess(daywalk('status'), signal);
+    await query(database);
+    print('', NEXT);
     return EXIT.done;
   });
 }
 
-async function show(
-  daywalk: (...args: readonly string[]) => ChildProcess,
-  database: Database,
-  backfill: readonly string[],
-  pagesInAll: number,
-  signal: AbortSignal,
-): Promise<void> {
-  print(
-    '',
-    `2. daywalk ${backfill.join(' ')}`,
-    '   The API answers some requests with 429 and 500; then the run is killed (kill -9).',
-  );
-  const enough = pagesInAll * SHARE_BEFORE_KILL;
-  const pages = await pagesAtKill(daywalk(...backfill), database, enough, signal);
-  print(
-    `   Killed with ${counted(pages, 'page')} stored. Each page is in Postgres together with its checkpoint.`,
-    '',
-    '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints',
-  );
-  await expectSuccess(daywalk(...backfill), signal);
-
-  print('', '4. daywalk status', '');
-  await expectSuccess(daywalk('status'), signal);
-
-  for (const [title, query] of [
+/** Shows what is there now, in SQL. */
+async function query(database: Database): Promise<void> {
+  for (const [title, sql] of [
     ['5. In SQL', EXAMPLE_QUERY],
     ['6. From a record table, which the run has kept in step', TABLE_QUERY],
-  ] as const) {
-    print('', title, '', query.split('\n'), '', tableOf(await database.persist(query)));
-  }
-  print('', NEXT);
+  ] as const)
+    print('', title, '', sql.split('\n'), '', tableOf(await database.persist(sql)));
 }
 
 /** A record table of the events. */
