@@ -15,7 +15,7 @@ import { notBegun } from './chosen-days.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { print, printEvent, printJson } from './terminal/output.ts';
-import { Progress } from './terminal/progress.ts';
+import { openProgress } from './terminal/progress.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import { openWalking, type Walking } from './walk-wiring.ts';
 import { type Asked, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
@@ -141,23 +141,19 @@ export async function watched(
   const { quiet, json, jsonEvents: events } = session.options;
   const live = quiet !== true && isWatched() ? stderrLines : undefined;
   const audience = { live, events: events === true, requests: session.source.limits };
-  const progress = new Progress(systemClock, session.log, audience);
+  const progress = openProgress(systemClock, session.log, audience);
   // Before anybody writes that the program is stopping.
   session.signal.addEventListener('abort', () => stderrLines.end(), { once: true });
-  let elapsedMs = 0;
   let report: RunReport;
   try {
-    report = await notified(session, () =>
-      run(progress.onEvent).finally(() => {
-        elapsedMs = progress.end();
-      }),
-    );
+    report = await notified(session, () => run(progress.onEvent).finally(progress.end));
   } catch (error) {
     if (events === true) printEvent('error', errorFields(error));
-    if (error instanceof DaywalkError) error.addHint(...describeUnfinished(progress.state));
+    if (error instanceof DaywalkError) error.addHint(...describeUnfinished(progress.state()));
     throw error;
   }
   await forgetRefusal(session, report);
+  const elapsedMs = progress.end();
   const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.source.limits() };
   const code = exitCodeOfRun(report);
   if (events === true) printEvent('report', { exitCode: code, report: document });

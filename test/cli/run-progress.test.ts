@@ -1,7 +1,7 @@
 /** Progress: what events add up to, the rate of the last half minute, what is left, and the frame that shows it. */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Progress } from '../../src/cli/terminal/progress.ts';
+import { openProgress } from '../../src/cli/terminal/progress.ts';
 import { progressFrame, progressLine, requestsLine } from '../../src/cli/terminal/progress-text.ts';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -89,7 +89,7 @@ it('the event that tells it is as its schema says', () => {
   };
   const clock = { ...systemClock, every };
   const audience = { events: true, requests: () => IDLE };
-  const progress = new Progress(clock, silentLogger, audience);
+  const progress = openProgress(clock, silentLogger, audience);
   progress.onEvent({ kind: 'planned', windows: 4 });
   progress.onEvent({ kind: 'claimed', window: window(2) });
   progress.onEvent(page(2, 1_000, 2_000));

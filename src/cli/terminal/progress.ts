@@ -6,7 +6,7 @@ import type { RunEvent } from '../../walk/run.ts';
 import type { LiveLines } from './live-lines.ts';
 import { printEvent } from './output.ts';
 import { isHeldBack, progressFrame, progressLine, requestsLine } from './progress-text.ts';
-import { type ProgressState, RunProgress } from './run-progress.ts';
+import { RunProgress } from './run-progress.ts';
 
 const REDRAW_MS = 200;
 const LOG_MS = 30_000;
@@ -37,66 +37,51 @@ const NEWS: Partial<Record<RunEvent['kind'], readonly [keyof Logger, string]>> =
 };
 
 /** Watches a run. */
-export class Progress {
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #audience: Audience;
-  readonly #began: number;
-  readonly #run: RunProgress;
-  readonly #stops: readonly (() => void)[];
-  #waitingSaid = false;
-
-  constructor(clock: Clock, log: Logger, audience: Audience) {
-    this.#clock = clock;
-    this.#log = log;
-    this.#audience = audience;
-    this.#began = clock.monotonic();
-    this.#run = new RunProgress(this.#began);
-    const { live, requests } = audience;
-    this.#stops = [
-      live === undefined
-        ? clock.every(LOG_MS, () => this.#tell())
-        : clock.every(REDRAW_MS, () => live.show(progressFrame(this.state, requests(), live.size))),
-      clock.every(EVENT_MS, () => this.#emit('progress', { ...this.state, requests: requests() })),
-    ];
-  }
-
-  /** Takes in one event of the run. */
-  readonly onEvent = (event: RunEvent): void => {
-    this.#run.add(event, this.#clock.monotonic());
-    const { kind, ...fields } = event;
-    this.#emit(kind, fields);
-    const news = NEWS[kind];
-    if (news === undefined || (kind === 'waiting' && this.#waitingSaid)) return;
-    this.#waitingSaid ||= kind === 'waiting';
-    const [level, message] = news;
-    const { window, ...rest } = { window: {}, ...fields };
-    this.#log[level]({ ...window, ...rest }, message);
+export function openProgress(clock: Clock, log: Logger, { live, events, requests }: Audience) {
+  const began = clock.monotonic();
+  const run = new RunProgress(began);
+  const state = () => run.state(clock.monotonic());
+  const emit = (event: string, fields: object) => {
+    if (events === true) printEvent(event, fields);
   };
-
-  /** Where the run stands. */
-  get state(): ProgressState {
-    return this.#run.state(this.#clock.monotonic());
-  }
-
-  /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
-  end(): number {
-    for (const stop of this.#stops) stop();
-    this.#audience.live?.clear();
-    return this.#clock.monotonic() - this.#began;
-  }
-
-  #tell(): void {
-    const { state } = this;
-    const requests = this.#audience.requests();
-    const line = progressLine(state);
-    this.#log.info(
-      { ...state, running: state.running.length, requests },
-      isHeldBack(requests) ? `${line} · ${requestsLine(requests)}` : line,
+  const tell = () => {
+    const now = state();
+    const asked = requests();
+    const line = progressLine(now);
+    log.info(
+      { ...now, running: now.running.length, requests: asked },
+      isHeldBack(asked) ? `${line} · ${requestsLine(asked)}` : line,
     );
-  }
-
-  #emit(event: string, fields: object): void {
-    if (this.#audience.events === true) printEvent(event, fields);
-  }
+  };
+  const stops = [
+    live === undefined
+      ? clock.every(LOG_MS, tell)
+      : clock.every(REDRAW_MS, () => live.show(progressFrame(state(), requests(), live.size))),
+    clock.every(EVENT_MS, () => emit('progress', { ...state(), requests: requests() })),
+  ];
+  let waitingSaid = false;
+  let took: number | null = null;
+  return {
+    /** Takes in one event of the run. */
+    onEvent(event: RunEvent): void {
+      run.add(event, clock.monotonic());
+      const { kind, ...fields } = event;
+      emit(kind, fields);
+      const news = NEWS[kind];
+      if (news === undefined || (kind === 'waiting' && waitingSaid)) return;
+      waitingSaid ||= kind === 'waiting';
+      const [level, message] = news;
+      const { window, ...rest } = { window: {}, ...fields };
+      log[level]({ ...window, ...rest }, message);
+    },
+    /** Where the run stands. */
+    state,
+    /** Stops showing, and leaves the terminal clean. Returns the milliseconds that the run took, until this was called first. */
+    end(): number {
+      for (const stop of stops) stop();
+      live?.clear();
+      took ??= clock.monotonic() - began;
+      return took;
+    },
+  };
 }

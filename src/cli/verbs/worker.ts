@@ -15,7 +15,7 @@ import {
   withExport,
 } from '../pass.ts';
 import { redactor } from '../process-redactor.ts';
-import { Progress } from '../terminal/progress.ts';
+import { openProgress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
@@ -135,7 +135,7 @@ async function untilAsked(session: Watched): Promise<void> {
 async function pass(session: Watched): Promise<void> {
   const { settings, database, source, parts, log, signal, activity, metrics } = session;
   const { origin } = new URL(settings.apiUrl);
-  const progress = new Progress(systemClock, log, { requests: source.limits });
+  const progress = openProgress(systemClock, log, { requests: source.limits });
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
     metrics.onEvent(event);
@@ -147,11 +147,11 @@ async function pass(session: Watched): Promise<void> {
     activity.refused = await notifyingFailure(session, look);
     if (activity.refused !== null) return;
     activity.nextTick = null;
-    activity.pass = () => progress.state;
+    activity.pass = progress.state;
     const report = await notified(session, () =>
       planningAtTicks(session, () =>
         catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent),
-      ).finally(() => progress.end()),
+      ).finally(progress.end),
     );
     activity.notInStep = report.notInStep.map(({ what, reason }) => ({
       what,
