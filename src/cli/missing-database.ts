@@ -11,21 +11,15 @@ export async function askForDatabase(invocation: Invocation): Promise<Invocation
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return invocation;
   const { databaseUrl, embedded, directory } = askedOf(invocation, []).settings;
   if (databaseUrl !== undefined || embedded) return invocation;
-  const yes = await askYesNo(
-    `No database is set. Shall daywalk make an embedded Postgres in ${directory}, to try things out?`,
-    signal,
-  );
-  return yes ? { ...invocation, options: { ...options, embedded: true } } : invocation;
-}
-
-/** Asks on stderr, where progress goes; whatever is not a clear yes is a no. */
-async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
+  const question = `No database is set. Shall daywalk make an embedded Postgres in ${directory}, to try things out?`;
   // The terminal stays in its own mode, so that Ctrl-C stops the program as ever.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   try {
     const ended = once(lines, 'close', { signal }).then(() => '');
     const answer = lines.question(`${printable(question)} [y/N] `, { signal });
-    return /^\s*y(es)?\s*$/i.test(await Promise.race([answer, ended]));
+    // Whatever is not a clear yes is a no.
+    const yes = /^\s*y(es)?\s*$/i.test(await Promise.race([answer, ended]));
+    return yes ? { ...invocation, options: { ...options, embedded: true } } : invocation;
   } finally {
     lines.close();
   }
