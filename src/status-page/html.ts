@@ -13,16 +13,9 @@ export class Html {
 /** What may stand in a template: text is escaped, nothing is shown for null and false. */
 export type Shown = string | number | Html | null | false | undefined | readonly Shown[];
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
 /** Text for HTML, also within a quoted attribute; what would hide text is shown as its code. */
 export function escapeHtml(text: string): string {
-  return printableLines(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return printableLines(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** The tag: `html\`<p>${text}</p>\``. Attributes must be quoted. */

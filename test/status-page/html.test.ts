@@ -6,7 +6,7 @@ import { escapeHtml, html } from '../../src/status-page/html.ts';
 it('escapes values, joins lists, and leaves its own HTML alone', () => {
   const item = (text: string) => html`<li title="${text}">${text}</li>`;
   expect(html`<ul>${['<b>', '"\'&'].map(item)}</ul>${null}${false}${undefined}${0}`.text).toBe(
-    '<ul><li title="&lt;b&gt;">&lt;b&gt;</li><li title="&quot;&#39;&amp;">&quot;&#39;&amp;</li></ul>0',
+    '<ul><li title="&#60;b&#62;">&#60;b&#62;</li><li title="&#34;&#39;&#38;">&#34;&#39;&#38;</li></ul>0',
   );
 });
 

@@ -35,7 +35,7 @@ it('has a headline of ten words, what was said folded, and a command for all of 
   const text = problemsPart(problemsOf(GAPS)).text;
   const [, headline = ''] = /<a [^>]*>([^<]*)</.exec(text) ?? [];
   expect(headline).toBe(
-    'events, 39 days, 2026-10-13 to 2026-11-21: failed: answered 500 with &quot;Internal error 0: the shard of this …',
+    'events, 39 days, 2026-10-13 to 2026-11-21: failed: answered 500 with &#34;Internal error 0: the shard of this …',
   );
   expect(text).toMatch(
     /<details><summary>what was said<\/summary><p>https:\/\/soc\.example.*runs it/,

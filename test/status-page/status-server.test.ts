@@ -254,7 +254,7 @@ it('hostile text stays text, on every page', async () => {
   for (const path of ['/', '/now']) {
     const { status, body } = await ask(own.url, path);
     expect([path, status]).toEqual([path, 200]);
-    expect(body).toContain('&lt;script&gt;alert(1)');
+    expect(body).toContain('&#60;script&#62;alert(1)');
     expect(body).toContain('\\u001b[2J\\u202e');
     expectHarmless(body);
   }
@@ -268,7 +268,7 @@ it('hostile text stays text, on every page', async () => {
     '/month/events/2026-03',
   ]) {
     const { body } = await ask(below.url, path);
-    expect(body).toContain('&lt;script&gt;alert(1)');
+    expect(body).toContain('&#60;script&#62;alert(1)');
     expectHarmless(body);
   }
   const { body } = await ask(below.url, '/metrics');
