@@ -19,12 +19,8 @@ export function escapeHtml(text: string): string {
 }
 
 /** The tag: `html\`<p>${text}</p>\``. Attributes must be quoted. */
-export function html(parts: TemplateStringsArray, ...values: readonly Shown[]): Html {
-  let text = parts[0] ?? '';
-  for (const [index, value] of values.entries())
-    text += shownText(value) + (parts[index + 1] ?? '');
-  return new Html(text);
-}
+export const html = (parts: TemplateStringsArray, ...values: readonly Shown[]): Html =>
+  new Html(String.raw({ raw: parts }, ...values.map(shownText)));
 
 function shownText(value: Shown): string {
   if (value === null || value === undefined || value === false) return '';
