@@ -50,7 +50,7 @@ export type Facts = ReturnType<typeof openFacts>;
  */
 export function openFacts(parts: FactsParts, shared: Way, chosen: Way) {
   const { clock, streams, expectation } = parts;
-  /** By their paths; the one that was asked for last is the last. */
+  /** By their paths. */
   const pages = new Map<string, () => Promise<Answer>>();
   return {
     standing: keep(clock, async () => readStanding(shared(), parts)),
@@ -62,9 +62,8 @@ export function openFacts(parts: FactsParts, shared: Way, chosen: Way) {
     /** A page of a day or a month; they are read one after the other. */
     page(path: string, read: (database: Database) => Promise<Answer>): Promise<Answer> {
       const kept = pages.get(path) ?? keep(clock, async () => read(chosen()));
-      pages.delete(path);
+      if (pages.size >= MOST_KEPT) pages.clear();
       pages.set(path, kept);
-      for (const [oldest] of pages) if (pages.size > MOST_KEPT) pages.delete(oldest);
       return kept();
     },
   };

@@ -36,6 +36,7 @@ export function healthAnswer(
   notInStep: readonly NotInStep[],
   strike: (text: string) => string,
 ): Answer {
+  const wrong = [...problems, ...lost, ...notInStep.map(followerTrouble)];
   const fresh = level === 'good' || level === 'gaps';
   return json(fresh ? 200 : 503, {
     status: level,
@@ -45,11 +46,6 @@ export function healthAnswer(
       ...rest,
       lagSeconds: lagMs === null ? null : Math.round(lagMs / 1000),
     })),
-    problems: [...problems, ...lost, ...notInStep.map(followerTrouble)].map(
-      ({ text, command }) => ({
-        text: strike(text),
-        command,
-      }),
-    ),
+    problems: wrong.map(({ text, command }) => ({ text: strike(text), command })),
   });
 }
