@@ -135,10 +135,13 @@ async function write(path: string, text: string, flag: Flag, mode = 0o666): Prom
   try {
     await makeFolders(dirname(path));
     await writeFile(path, text, { flag, mode });
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST'
-      ? alreadyThere(path)
-      : unwritable(path, error);
+  } catch (cause) {
+    const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw alreadyThere(path);
+    throw new SettingsError(`${path} cannot be written (${code})`, {
+      hint: 'Run it in a folder that this user may write to, or name another file with --config.',
+      cause,
+    });
   }
 }
 
@@ -146,12 +149,3 @@ const alreadyThere = (path: string) =>
   new SettingsError(`${path} is there already, and stays as it is`, {
     hint: 'Write over it with --force, or write another file with --config FILE, in another folder for another database.',
   });
-
-const unwritable = (path: string, cause: unknown) =>
-  new SettingsError(
-    `${path} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-    {
-      hint: 'Run it in a folder that this user may write to, or name another file with --config.',
-      cause,
-    },
-  );
