@@ -113,8 +113,9 @@ const isNothing = ({ report, moved }: Pick<StoredCheck, 'report' | 'moved'>): bo
 const isAsStored = ({ findings, ledger }: StoredReport): boolean =>
   findings.length === 0 && ledger.length === 0;
 
-/** One line for each finding, the speed, and the ends of the chains. */
-export function describeStored({ report, moved }: StoredCheck): string[] {
+/** One line for each finding, the speed, and the ends of the chains; then the same of the days that moved. */
+export function describeStored(check: StoredCheck): string[] {
+  const { report, moved, back } = check;
   const { walks, pages, bytes, elapsedMs, unsealedPages, prunedWalks, findings, ledger, heads } =
     report;
   const speed = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
@@ -140,6 +141,8 @@ export function describeStored({ report, moved }: StoredCheck): string[] {
     ),
     heads.length > 0 &&
       'Keep these digests elsewhere: who can write the whole database can rebuild the chain.',
+    daySpans('came back meanwhile, run it again:', back),
+    describeTier(check),
   );
 }
 
@@ -153,20 +156,15 @@ function describeLedger({ stream, entry, day, problem }: LedgerProblem): string 
 }
 
 /** What was found of the days that moved. */
-export function describeTier({ moved, tier, back }: StoredCheck): string[] {
-  const lines = daySpans('came back meanwhile, run it again:', back);
-  if (moved.length === 0) return lines;
+function describeTier({ moved, tier }: StoredCheck): string[] {
+  if (moved.length === 0) return [];
   if (tier === null) {
     const places = [...new Set(moved.map(({ place }) => place))].join(', ');
-    return [
-      ...lines,
-      `${counted(moved.length, 'day')} in ${places} not checked: tier.url is not set.`,
-    ];
+    return [`${counted(moved.length, 'day')} in ${places} not checked: tier.url is not set.`];
   }
   const { days, pages, bytes, findings } = tier;
   const volume = `${counted(days, 'day')} in the tier, ${counted(pages, 'page')}, ${formatBytes(bytes)}`;
   return [
-    ...lines,
     ...shortened(findings.map(({ stream, day, problem }) => `${stream} ${day}: ${problem}`)),
     findings.length === 0
       ? `Everything that moved is what moved: ${volume}.`

@@ -15,7 +15,6 @@ import { openMoved } from '../open-moved.ts';
 import { printResult } from '../terminal/output.ts';
 import {
   describeStored,
-  describeTier,
   describeVerdicts,
   isSound,
   storedDocument,
@@ -96,7 +95,7 @@ async function againstDigests(invocation: Invocation): Promise<number> {
       ({ stream, day }) => !moved.some((one) => one.stream === stream && one.day === day),
     );
     const all = { report, moved, tier, back };
-    printResult(options, storedDocument(all), () => [...describeStored(all), ...describeTier(all)]);
+    printResult(options, storedDocument(all), () => describeStored(all));
     return isSound(all) ? EXIT.done : EXIT.gaps;
   });
 }
