@@ -62,7 +62,7 @@ export function openFacts(parts: FactsParts, shared: Way, chosen: Way) {
     /** A page of a day or a month; they are read one after the other. */
     page(path: string, read: (database: Database) => Promise<Answer>): Promise<Answer> {
       const kept = pages.get(path) ?? keep(clock, async () => read(chosen()));
-      if (pages.size >= MOST_KEPT) pages.clear();
+      if (pages.size >= MOST_KEPT && !pages.has(path)) pages.clear();
       pages.set(path, kept);
       return kept();
     },

@@ -21,7 +21,8 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
     const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
     const { days, kept } = done ?? plan;
     const document = { dryRun: done === null, what: request.kind, ...plan, ...done };
-    printResult(options, document, () => describe(request, { ...plan, days, kept }, done));
+    const shown = { ...plan, days, kept };
+    printResult(options, document, () => describe(request.kind, shown, done?.emptied ?? null));
     return kept.length === 0 ? EXIT.done : EXIT.gaps;
   });
 }
@@ -54,13 +55,11 @@ function requestOf({ options, streams }: Asked): PruneRequest {
   };
 }
 
-function describe(
-  { kind }: PruneRequest,
-  { days, kept, months }: PrunePlan,
-  done: { readonly emptied: readonly string[] } | null,
-): string[] {
+/** @param emptied months of which nothing is kept any more; null: nothing was done yet. */
+function describe(kind: PruneRequest['kind'], plan: PrunePlan, emptied: readonly string[] | null) {
+  const { days, kept, months } = plan;
   const what = kind === 'day' ? '' : 'superseded walks of ';
-  const dry = done === null;
+  const dry = emptied === null;
   const gone = `${dry ? 'would go' : 'pruned'}: ${what}`.trimEnd();
   const sum = (of: 'pages' | 'records' | 'bytes') =>
     days.reduce((total, day) => total + day[of], 0);
@@ -68,14 +67,14 @@ function describe(
   const volume = `${counted(sum('records'), 'record')} on ${counted(sum('pages'), 'page')}, ${formatBytes(sum('bytes'))} received${kind === 'day' ? ' with their evidence' : ''}`;
   const lines = [...daySpans(gone, days), ...daySpans('kept:', kept)];
   const whole = months.filter((month) => month.whole).map(({ month }) => month);
-  const emptied = done?.emptied ?? whole;
+  const empty = emptied ?? whole;
   return linesOf(
     shortened(lines),
     days.length === 0
       ? `Nothing ${dry ? 'would go' : 'went'}: no day is old enough and free to go.`
       : `${what}${counted(days.length, 'day')} ${dry ? 'would go' : 'went'}: ${volume}, about ${size} on the disk.`,
-    emptied.length > 0 &&
-      `Of ${emptied.join(', ')} nothing is kept: the disk ${dry ? 'would get' : 'got'} that space back at once; what is deleted from other months makes room for new pages.`,
+    empty.length > 0 &&
+      `Of ${empty.join(', ')} nothing is kept: the disk ${dry ? 'would get' : 'got'} that space back at once; what is deleted from other months makes room for new pages.`,
     dry &&
       days.length > 0 &&
       'This was a dry run: nothing was changed. The same command with --yes does it.',
