@@ -29,23 +29,16 @@ export function parseTimezone(text: string): string | Wrong {
     return new Wrong(
       'means an offset without summer time to Postgres and a zone with it elsewhere; name a place such as Europe/Berlin',
     );
-  return (
-    zoneOf(text) ??
-    new Wrong(
-      `is not a time zone such as Europe/Berlin, or Etc/GMT-5 for five hours east${suggestion(text)}`,
-    )
-  );
-}
-
-/** Undefined unless the calendar that plans the windows knows it, too. */
-function zoneOf(text: string): string | undefined {
-  // Temporal would also take the zone out of a whole date with a zone behind it.
-  if (!/^[A-Z][\w+/-]*$/i.test(text)) return undefined;
   try {
-    return Temporal.PlainDate.from('2024-01-01').toZonedDateTime(text).timeZoneId;
+    // It would also take the zone out of a whole date with a zone behind it.
+    if (/^[A-Z][\w+/-]*$/i.test(text))
+      return Temporal.PlainDate.from('2024-01-01').toZonedDateTime(text).timeZoneId;
   } catch {
-    return undefined;
+    // The calendar that plans the windows does not know it.
   }
+  return new Wrong(
+    `is not a time zone such as Europe/Berlin, or Etc/GMT-5 for five hours east${suggestion(text)}`,
+  );
 }
 
 /** The zone or the city that is meant. */
