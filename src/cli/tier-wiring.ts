@@ -35,21 +35,14 @@ export async function openTier(database: Database, opening: Opening & Pick<TierP
  * @throws {SettingsError} where there is none.
  */
 export async function openObjectStore({ settings, log, later }: Opening): Promise<ObjectStore> {
-  const { tierUrl } = settings;
+  const { tierUrl, tierRegion, tierLockDays, tierCaFile } = settings;
   if (tierUrl === undefined)
     throw new SettingsError('nothing says where days move to: tier.url is not set', {
       hint: 'Set tier.url in daywalk.yaml to a folder, or to s3://bucket/prefix; docs/tier.md tells more.',
     });
   if (!tierUrl.startsWith('s3://')) return openFolderStore(tierUrl, systemClock);
-  const bucket = await openBucket(settings, tierUrl, log);
-  later(bucket);
-  return bucket;
-}
-
-async function openBucket(settings: Settings, url: string, log: Logger) {
-  const [bucket = '', ...prefix] = url.slice('s3://'.length).split('/');
-  const { tierRegion, tierLockDays, tierCaFile } = settings;
-  return new S3Store({
+  const [bucket = '', ...prefix] = tierUrl.slice('s3://'.length).split('/');
+  const store = new S3Store({
     endpoint: settings.tierEndpoint ?? `https://s3.${tierRegion}.amazonaws.com`,
     bucket,
     prefix: prefix.join('/'),
@@ -64,6 +57,8 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
     onRetry: ({ error, failures, waitMs }) =>
       log.warn({ err: error, failures, waitMs }, 'the bucket cannot be used now, trying again'),
   });
+  later(store);
+  return store;
 }
 
 /** Those of files are read anew whenever they are refused. */
