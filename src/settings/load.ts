@@ -1,6 +1,5 @@
 /** Loading the settings: flags over environment over file over defaults, and everything wrong with them in one error. */
 
-import type { RecordTable, Stream } from '../model.ts';
 import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
@@ -71,18 +70,9 @@ export function loadSettings(options: LoadOptions): Settings {
     checkNeeded(reading, options.require ?? []);
   }
   reading.problems.throwIfAny();
-  return assembled(reading, streams, tables, file.path);
-}
-
-/** Puts the settings together; everything in `reading` is right by now. */
-function assembled(
-  { values: found, raws, origins }: Reading,
-  streams: readonly Stream[],
-  tables: readonly RecordTable[],
-  config: string | undefined,
-): Settings {
+  const { raws, origins } = reading;
   const values = Object.fromEntries(
-    ROWS.map(({ key }) => [key, found.get(key)]),
+    ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as SettingValues;
   const forAll = defined(Object.fromEntries(PER_STREAM.map((key) => [key, values[key]])));
   for (const [key, { origin }] of raws)
@@ -91,7 +81,7 @@ function assembled(
   return {
     ...values,
     archiveFields: { ...base, ...values.archiveFields },
-    config,
+    config: file.path,
     streams: selectedStreams(streams, values.streams).map((own) => ({ ...forAll, ...own })),
     tables,
     origins: Object.fromEntries(origins),
