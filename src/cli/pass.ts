@@ -90,19 +90,22 @@ async function untilReached<T>(
   }
 }
 
-/** Who tells people of a run, unless it is interrupted. */
-type Telling = Pick<ExportSession, 'notifier' | 'signal'>;
-
-/** Runs, and tells people that it began and how it ended. @throws what `run` throws. */
-export async function notified({ notifier, signal }: Telling, run: () => Promise<RunReport>) {
+/** Runs, and tells people that it began and how it ended; a key that was taken is refused no more. @throws what `run` throws. */
+export async function notified(session: ExportSession, run: () => Promise<RunReport>) {
+  const { database, settings, source, notifier, signal } = session;
   const ended = notifier.begin();
   const began = systemClock.monotonic();
   const report = await tellingFailure(ended, signal, run);
   const text = describeRun(report, systemClock.monotonic() - began).join('\n');
   const troubles = report.notInStep.map(followerTrouble);
   await ended({ exitCode: exitCodeOfRun(report), text, troubles });
+  if (report.pages + report.windowsUnchanged > 0)
+    await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
   return report;
 }
+
+/** Who tells people of a run, unless it is interrupted. */
+type Telling = Pick<ExportSession, 'notifier' | 'signal'>;
 
 /** Opens what a run needs; where it cannot be opened, that is told like a run that it ended. */
 export const notifyingFailure = <T>({ notifier, signal }: Telling, open: () => Promise<T>) =>
@@ -121,13 +124,6 @@ async function tellingFailure<T>(
     if (!signal.aborted) await ended({ exitCode: exitCodeOf(error), text, error });
     throw error;
   }
-}
-
-/** A key that was taken is refused no more. */
-export async function forgetRefusal(session: ExportSession, report: RunReport): Promise<void> {
-  const { database, settings, source } = session;
-  if (report.pages + report.windowsUnchanged > 0)
-    await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
 }
 
 /**
@@ -152,7 +148,6 @@ export async function watched(
     if (error instanceof DaywalkError) error.addHint(...describeUnfinished(progress.state()));
     throw error;
   }
-  await forgetRefusal(session, report);
   const elapsedMs = progress.end();
   const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.source.limits() };
   const code = exitCodeOfRun(report);

@@ -7,13 +7,7 @@ import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
 import { openStatusPage } from '../open-status-page.ts';
-import {
-  type ExportSession,
-  forgetRefusal,
-  notified,
-  notifyingFailure,
-  withExport,
-} from '../pass.ts';
+import { type ExportSession, notified, notifyingFailure, withExport } from '../pass.ts';
 import { redactor } from '../process-redactor.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';
@@ -157,7 +151,6 @@ async function pass(session: Watched): Promise<void> {
       what,
       reason: redactor.redact(reason),
     }));
-    await forgetRefusal(session, report);
     const { gaps, failures, stopped, lost, ...counts } = report;
     const good = isDone(report);
     metrics.onRunEnd(good ? 'done' : 'gaps');
