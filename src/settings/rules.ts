@@ -1,6 +1,8 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
+import { dirname } from 'node:path';
 import { shownWord, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
+import { MISSING } from './small-files.ts';
 import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
 import { mayCarryKey } from './values/url.ts';
 
@@ -22,10 +24,18 @@ export function readSecrets(reading: Reading): void {
     if (typeof path !== 'string') continue;
     const found = reading.textOf(path);
     const text = found instanceof Wrong ? found : found.replace(/\r?\n$/, '');
-    if (text instanceof Wrong) reading.wrong(fileKey, `${shownWord(path)} ${text.why}`);
+    if (text instanceof Wrong)
+      reading.wrong(fileKey, `${named(file.text.trim(), path, reading)} ${text.why}`);
     else if (text === '') reading.wrong(fileKey, `${shownWord(path)} is empty`);
     else reading.take(key, text, { source, place: `${shownWord(path)} (${place})` });
   }
+}
+
+/** What should be the path of a file that holds a secret, for a message: somebody may have put the secret itself there. */
+function named(text: string, path: string, reading: Reading): string {
+  const isPath =
+    text.startsWith('/') || (text.includes('/') && reading.textOf(dirname(path)) !== MISSING);
+  return isPath ? shownWord(path) : 'what it names (not shown, as it may be the secret itself)';
 }
 
 /**

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { describeSettings, secretsOf } from '../../src/settings/describe.ts';
 import { MASK, Secret } from '../../src/settings/values/secret.ts';
-import { load } from './loading.ts';
+import { load, loadYaml, problemsOf } from './loading.ts';
 import { noSecretIsPrinted } from './printed-secrets.ts';
 
 test('a secret shows itself only when asked', () => {
@@ -43,6 +43,28 @@ test('what the log must blank out', () => {
     'database.url': `postgres://u:${MASK}@db/x?${MASK}`,
     'proxy.https': `http://${MASK}:${MASK}@proxy:1`,
   });
+});
+
+test.each([
+  ['DAYWALK_API_KEY_FILE', 'sk-4711-zqxjv'],
+  ['DAYWALK_API_KEY_FILE', 'c2stNDcx/zqxjv+MS=='],
+  ['DAYWALK_API_KEY_FILE', `eyJ${'zqxjv'.repeat(60)}`],
+  ['DATABASE_URL_FILE', 'postgres://daywalk:zqxjv@db/daywalk'],
+  ['DAYWALK_PING_URL_FILE', 'https://hc-ping.com/zqxjv'],
+])('%s that holds the secret itself does not show it: %s', (name, secret) => {
+  const [line = ''] = problemsOf(() => load({ environment: { [name]: secret } }));
+  expect(line).toMatch(`environment ${name}: what it names (not shown, as it may be the secret`);
+  expect(line).toMatch(/does not exist$/);
+  expect(line).not.toContain('zqxjv');
+});
+
+test('a path that is one is shown where there is no such file', () => {
+  const folders = { '/srv/secrets': 'a folder, as far as is looked' };
+  const told = (path: string) =>
+    problemsOf(() => loadYaml(`api: { key_file: ${path} }`, { files: folders }))[0];
+  const place = 'daywalk.yaml:1:8 (api.key_file)';
+  expect(told('/run/secrets/api_key')).toBe(`${place}: /run/secrets/api_key does not exist`);
+  expect(told('secrets/api_key')).toBe(`${place}: /srv/secrets/api_key does not exist`);
 });
 
 test('of a database with several hosts the hosts are shown, and the secrets are struck out', () => {
