@@ -23,6 +23,7 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
     .helpCommand(false)
+    .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
     .showHelpAfterError(
       '(options stand behind the verb: daywalk status --json; daywalk --help tells more)',
     )
@@ -59,6 +60,10 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
     onEnd(await run({ options: { stream, streams, ...others, ...given }, signal }));
   });
 }
+
+/** What is said of an option that is none, without its value, which may be a secret: `--apikey=…`. */
+const withoutValue = (text: string): string =>
+  text.replace(/(?<=^error: unknown option '--[^'=]*)=.*(?=')/s, '');
 
 type OnEnd = (code: number) => void;
 

@@ -32,6 +32,20 @@ const whole = (text: string): string => text.replaceAll(/\s+/g, ' ');
 const verbIn = (program: Command, name: string) =>
   program.commands.find((one) => one.name() === name) as Command;
 
+test.each([
+  [['--api-key=zqxjv', 'run'], "error: unknown option '--api-key'"],
+  [['run', '--apikey=zqxjv'], "error: unknown option '--apikey'"],
+  [['run', "--apikey=it's\nzqxjv"], "error: unknown option '--apikey'"],
+])('%j is told without what stands behind the =, which may be a secret', (args, told) => {
+  let text = '';
+  const writeErr = (part: string) => (text += part);
+  const program = readProgram(new AbortController().signal, () => {});
+  for (const command of [program, verbIn(program, 'run')]) command.configureOutput({ writeErr });
+  expect(() => program.parse(['node', 'daywalk', ...args])).toThrow(CommanderError);
+  expect(text.split('\n')[0]).toBe(told);
+  expect(text).not.toContain('zqxjv');
+});
+
 test('the program lists every verb and every exit code', () => {
   const help = whole(helpOf(program));
   for (const { name, does } of VERBS) {
