@@ -1,5 +1,5 @@
 /** Sessions: what a person set for the database, or the role, changes nothing of what is read and written. */
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { readFault } from '../../src/store/evidence/probes.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { leaseDay, openDatabase, pageOfBody, planDays } from '../support/store.ts';
@@ -18,3 +18,15 @@ it.each([`datestyle = 'German'`, `datestyle = 'SQL, DMY'`, 'standard_conforming_
     expect(row?.now).toBeInstanceOf(Date);
   },
 );
+
+afterEach(() => vi.unstubAllEnvs());
+
+it.each([
+  ['PGSSLMODE', 'require'],
+  ['PGSSLNEGOTIATION', 'direct'],
+])('%s=%s of the environment asks no server of this machine for TLS', async (name, value) => {
+  const server = await createTestDatabase();
+  vi.stubEnv(name, value);
+  const database = openDatabase(server.url);
+  expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
+});

@@ -37,6 +37,8 @@ export function openServer(host: Host, options: DatabaseOptions): Server {
   const pool = new pg.Pool({
     Client,
     connectionString: host.url,
+    // The URL alone says whether TLS is asked for; `pg` would look into the environment (PGSSLMODE), for a Unix socket, too.
+    ...{ ssl: false, sslnegotiation: 'postgres' },
     max: connections,
     connectionTimeoutMillis: limitMs,
     keepAlive: true,
