@@ -159,14 +159,16 @@ function parsePath(word: string, folder: string): string | Wrong {
 function parsePlace(word: string, folder: string): string | Wrong {
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(word)?.[1]?.toLowerCase();
   if (scheme === undefined) return parsePath(word, folder);
-  if (scheme !== 's3') return new Wrong('is neither a folder nor s3://bucket/prefix');
+  // Other programs take the keys of a bucket before an @.
+  const wrong = (why: string) => new Wrong(why, !word.includes('@'));
+  if (scheme !== 's3') return wrong('is neither a folder nor s3://bucket/prefix');
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/*(.*?)\/*$/i.exec(word) ?? [];
   if (!/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/.test(bucket))
-    return new Wrong('names no bucket: 3 to 63 small letters, digits, dots and hyphens');
+    return wrong('names no bucket: 3 to 63 small letters, digits, dots and hyphens');
   if (
     !/^([\w.=-]+(\/[\w.=-]+)*)?$/.test(prefix) ||
     prefix.split('/').some((part) => /^\.+$/.test(part))
   )
-    return new Wrong('has a prefix with other characters than letters, digits, . _ = - and /');
+    return wrong('has a prefix with other characters than letters, digits, . _ = - and /');
   return `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
 }
