@@ -112,6 +112,16 @@ test('files of secrets that others can read, and a since in the future', async (
   expect(ended.stdout).toMatch(/^! since +events: begins on 2999-01-01 \(since\), in the future/m);
 });
 
+test('certificates that cannot be used are a finding beside the others', async () => {
+  const scene = await setScene();
+  const file = join(temporaryFolder(), 'ca.pem');
+  await writeFile(file, 'no certificate');
+  const ended = await scene.run(['doctor'], { DAYWALK_API_CA_FILE: file });
+  expect(ended, ended.stderr).toMatchObject({ code: 2 });
+  expect(ended.stdout).toMatch(/^✓ database +PostgreSQL /m);
+  expect(ended.stdout).toMatch(/^✗ API +the CA file holds no readable PEM certificate\n.*→ it is/m);
+});
+
 describe('the time zone, by the records at the edges of a day', () => {
   test('the source is west of the settings', () =>
     expectZoneTold(

@@ -46,12 +46,15 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
         examination.ok('tier', `${store.name} takes, gives back and removes an object`);
       });
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
-    const source = await openApi({
-      ...settings,
-      retryTime: 0,
-      connectTimeout: Math.min(settings.connectTimeout, REACHED_MS),
-      pageTimeout: Math.min(settings.pageTimeout, ANSWERED_MS),
-    });
+    const source = await examination.look('API', () =>
+      openApi({
+        ...settings,
+        retryTime: 0,
+        connectTimeout: Math.min(settings.connectTimeout, REACHED_MS),
+        pageTimeout: Math.min(settings.pageTimeout, ANSWERED_MS),
+      }),
+    );
+    if (source === undefined) return;
     later(source);
     const database = opened?.database;
     await examineApi({ source, database, settings, day, signal, examination });
