@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { untilMoment } from '../support/condition.ts';
 import {
@@ -34,6 +34,15 @@ const SEEN = `select current_setting('fsync') as fsync, current_setting('timezon
                      lower('ÄÉ') as lowered, inet_server_addr() as address, current_user::text as name`;
 
 describe('one process', () => {
+  test('asks for no TLS, whatever the environment says of it', async () => {
+    const folder = await folderWithData();
+    vi.stubEnv('PGSSLNEGOTIATION', 'direct').stubEnv('PGSSLMODE', 'require');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { url } = await startHere(folder);
+    vi.unstubAllEnvs();
+    expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
   test('makes a durable UTF-8 cluster, reached by the socket without a password; keeps its data between runs, and its URL', async () => {
     const directory = join(await temporaryFolder(), 'not', 'there', 'yet');
     const first = await startHere(directory);

@@ -39,6 +39,8 @@ export async function connect({ sockets, port }: Postmaster): Promise<pg.Client>
     user: DATABASE_USER,
     database: MEETING_PLACE,
     ssl: false,
+    // Otherwise that of the environment, which may want TLS for it.
+    sslnegotiation: 'postgres',
     connectionTimeoutMillis: 10_000,
     query_timeout: 30_000,
     application_name: 'embedded-postgres',

@@ -38,7 +38,8 @@ export function openServer(host: Host, options: DatabaseOptions): Server {
     Client,
     connectionString: host.url,
     // The URL alone says whether TLS is asked for; `pg` would look into the environment (PGSSLMODE), for a Unix socket, too.
-    ...{ ssl: false, sslnegotiation: 'postgres' },
+    ssl: false,
+    sslnegotiation: 'postgres',
     max: connections,
     connectionTimeoutMillis: limitMs,
     keepAlive: true,
