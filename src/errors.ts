@@ -84,6 +84,9 @@ export class RequestError extends StatusError {}
 /** A 200 whose body is not what a page looks like: the API changed or something stands in front of it; never an empty day. */
 export class EnvelopeError extends DaywalkError {}
 
+/** An answer that tells of a failure itself, as others tell it by their status: it may be that of the length, the depth or the span. */
+export class FaultError extends EnvelopeError {}
+
 /** An answer that shows no record, and leaves open where list or total would be: it may be that of an empty window. */
 export class NoRecordsError extends EnvelopeError {}
 

@@ -1,5 +1,11 @@
 /** The contract of a stream while the process lives: found once, remembered in the database, and the same for every answer. */
-import { type DaywalkError, EnvelopeError, NoRecordsError, WalkError } from '../errors.ts';
+import {
+  type DaywalkError,
+  EnvelopeError,
+  FaultError,
+  NoRecordsError,
+  WalkError,
+} from '../errors.ts';
 import type { Contract, Page, Stream } from '../model.ts';
 import type { ContractHints, FoundContract } from '../source/find-contract.ts';
 import type { Source } from '../source/source.ts';
@@ -118,8 +124,8 @@ export class StreamContract {
     if (fault !== null) throw this.#faulty(page, fault);
   }
 
-  #faulty(page: Page, fault: string): EnvelopeError {
-    return new EnvelopeError(
+  #faulty(page: Page, fault: string): FaultError {
+    return new FaultError(
       `the answer at start ${page.start} tells of a failure: "${this.#parts.reader.excerpt(fault)}"`,
       {
         hint: 'this is what the API says: it may have more than it shows, and this is not counted as a page',

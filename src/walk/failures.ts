@@ -1,6 +1,7 @@
 /** What errors say: of the length, the depth or the span that was asked for, or of the window, and how long it then waits; pure. */
 import {
   DaywalkError,
+  FaultError,
   isNoAnswer,
   PageFailedError,
   RequestError,
@@ -18,17 +19,22 @@ export function refusesLength(error: unknown): boolean {
   return (
     error instanceof TooLargeError ||
     error instanceof PageFailedError ||
+    error instanceof FaultError ||
     (error instanceof RequestError && LENGTH_REFUSED.has(error.status))
   );
 }
 
+/** Whether it may be a failure of the records that would be shown, and not of how they are asked for. */
+export const mayBeOfRecord = (error: unknown): boolean =>
+  error instanceof PageFailedError || error instanceof FaultError;
+
 /** Whether it may be the range that is refused, as one that is too short. */
-export const isRangeRefused = (error: unknown): error is RequestError =>
-  error instanceof RequestError;
+export const isRangeRefused = (error: unknown): error is RequestError | FaultError =>
+  error instanceof RequestError || error instanceof FaultError;
 
 /** Whether it may be the depth of the list that is refused. */
 export function mayRefuseDepth(error: unknown): boolean {
-  return error instanceof PageFailedError || (error instanceof RequestError && error.status >= 400);
+  return mayBeOfRecord(error) || (error instanceof RequestError && error.status >= 400);
 }
 
 /** Whether what was asked for cannot be had, and says nothing against what is stored of it. */

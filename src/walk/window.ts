@@ -1,8 +1,8 @@
 /** One window: walked until the evidence suffices, until it is split, or until it has failed often enough to say why. */
-import { RequestError, WalkError } from '../errors.ts';
+import { WalkError } from '../errors.ts';
 import type { Claim, Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
-import { contradicted, orNull, refusesLength, unsettled } from './failures.ts';
+import { contradicted, isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
 import { isLongerShown, learnCutOtherwise } from './learning/caps.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
@@ -205,7 +205,7 @@ const SPLITS: ReadonlySet<string> = new Set(['capped', 'beyond-known-cap', 'unse
 
 /** A walk that came to no end: walked again, split, or the window's failure. */
 async function ended(context: WindowContext, error: unknown): Promise<WindowEnd | null> {
-  const isOfSpan = error instanceof RequestError && refusesLength(error);
+  const isOfSpan = isRangeRefused(error) && refusesLength(error);
   if (isOfSpan && (await isAnsweredInPart(context)))
     return splitUp(context, `it cannot be had whole: ${error.message}`, null);
   if (isPassing(error)) return null;

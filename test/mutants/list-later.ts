@@ -587,7 +587,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that breaks its pages is a length that is refused',
     'src/walk/questions/questions.ts',
-    'if (!(error instanceof PageFailedError)) return false;',
+    'if (!mayBeOfRecord(error)) return false;',
     'if (length > 0) return false;',
     BROKEN,
   ),
@@ -615,15 +615,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that breaks its pages is the depth of the list',
     'src/walk/questions/asking.ts',
-    'error instanceof PageFailedError && (await this.#isAnswered(records + next, next))',
+    'mayBeOfRecord(error) && (await this.#isAnswered(records + next, next))',
     'records < 0',
     BROKEN,
   ),
   mutant(
     'a depth that is answered 500 is a record that breaks its pages',
     'src/walk/questions/asking.ts',
-    'error instanceof PageFailedError && (await this.#isAnswered(records + next, next))',
-    'error instanceof PageFailedError',
+    'mayBeOfRecord(error) && (await this.#isAnswered(records + next, next))',
+    'mayBeOfRecord(error)',
     BROKEN,
   ),
   mutant(

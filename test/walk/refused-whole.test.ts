@@ -74,6 +74,37 @@ it.each<[string, Habits]>([
   ).toEqual([]);
 });
 
+it.each<[string, (request: PageRequest, held: number) => boolean]>([
+  ['start is 40 and more', ({ start }) => start >= 40],
+  ['start and length pass 40', ({ start, length }) => start + length > 40],
+  ['a list has no record', ({ start }, held) => start > 0 && start >= held],
+  ['more than 10 records are asked for', ({ length }) => length > 10],
+  ['there are too many', (_, held) => held > MOST],
+  ['a range is shorter than five minutes', (request) => secondsOf(request) < 300],
+])('where %s, and a 200 says so, days are complete', async (_, isRefused) => {
+  for (const totals of ['exact', 'none'] as const) {
+    const lists = { [oldest]: records(1_000, 33), [first]: [], [second]: records(2_000, 83) };
+    const source: ImaginedSource = new ImaginedSource(lists, {
+      totals,
+      // As DataTables has it.
+      wrap: (list, total, request) =>
+        isRefused(request, source.within(request).length)
+          ? '{"recordsTotal":0,"data":[],"error":"it cannot be served"}'
+          : `{"recordsTotal":${total},"data":[${list.join(',')}]}`,
+    });
+    const stream = newStream();
+    const exporting = { server, source, stream, since: oldest, pageLength: 20 };
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+    expect(source.asked.length).toBeLessThan(250);
+  }
+});
+
+it('an API that answers 200 with a failure, whatever is asked for, is not asked with one length after the other', async () => {
+  const source = new ImaginedSource({}, { wrap: () => '{"error":"out of order","data":[]}' });
+  await runOnce({ server, source, stream: newStream(), since: second, pageLength: 1_000 });
+  expect(source.asked.length).toBeLessThan(20);
+});
+
 const beyond = (hours: number) => (request: PageRequest) => secondsOf(request) > hours * 3_600;
 const deep = ({ start }: PageRequest) => start >= 20;
 const failing = () => new PageFailedError('500 Internal Server Error');

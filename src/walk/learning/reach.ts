@@ -1,6 +1,5 @@
 /** How far a request must reach beyond a cut, and the division of a span by what is known of that (docs/completeness.md C8). */
 
-import type { RequestError } from '../../errors.ts';
 import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
@@ -75,7 +74,7 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
 }
 
 /** Short ranges are refused: requests reach as far beyond a cut as the range on one side of it must, to be answered. */
-async function learnAnswered(context: WindowContext, { to }: Span, refused: RequestError) {
+async function learnAnswered(context: WindowContext, { to }: Span, refused: Error) {
   for (let reach = UNLEARNED_REACH; reach < DAY_SECONDS; reach *= 2)
     if (!isRangeRefused(await shows(context, around(to, -reach, 0), 2)))
       return context.knowledge.learn('reach', reach, refused.message);

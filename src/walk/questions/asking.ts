@@ -1,11 +1,11 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
-import { PageFailedError, WalkError } from '../../errors.ts';
+import { WalkError } from '../../errors.ts';
 import type { Claim, ListEnd, Page } from '../../model.ts';
 import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { OpenWalk } from '../../store/walks.ts';
 import type { Facts, Frame } from '../contract.ts';
-import { contradicted, mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
+import { contradicted, mayBeOfRecord, mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
 import type { WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
@@ -253,8 +253,7 @@ export class Asking {
     // For others shorter pages were tried, too.
     if (!refusesLength(error) && (await this.#isAnswered(start, length)))
       return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
-    const isOfNext =
-      error instanceof PageFailedError && (await this.#isAnswered(records + next, next));
+    const isOfNext = mayBeOfRecord(error) && (await this.#isAnswered(records + next, next));
     return isOfNext ? error : this.capped(records, (error as Error).message);
   }
 

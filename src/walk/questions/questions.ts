@@ -1,11 +1,11 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
-import { PageFailedError, RequestError } from '../../errors.ts';
+import { FaultError, RequestError } from '../../errors.ts';
 import type { PageRequest, Span } from '../../model.ts';
 import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
 import type { Facts } from '../contract.ts';
-import { isRangeRefused, orError, orNull, refusesLength } from '../failures.ts';
+import { isRangeRefused, mayBeOfRecord, orError, orNull, refusesLength } from '../failures.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
@@ -105,10 +105,17 @@ export async function orShorter<T>(
       return answer;
     } catch (error) {
       if (length <= least || !refusesLength(error)) throw error;
+      // It may say anything: where the shortest one is answered so, too, it is not for its length.
+      const isOther = refused === null && error instanceof FaultError;
+      if (isOther && (await isFaulty(context, { ...request, length: least }))) throw error;
       refused = { length, error: error as Error };
     }
   }
 }
+
+/** Whether what is asked for is not answered with a page, either. */
+const isFaulty = async (context: AskingContext, request: PageRequest): Promise<boolean> =>
+  (await orNull(askAndCompare(context, request, 0))) === null;
 
 /**
  * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
@@ -143,7 +150,7 @@ export async function isOfRecord(
   error: unknown,
   length: number,
 ): Promise<boolean> {
-  if (!(error instanceof PageFailedError)) return false;
+  if (!mayBeOfRecord(error)) return false;
   const ask = (request: PageRequest) => orNull(askAndCompare(context, request, 0));
   const other = await elsewhere(context, refused);
   const answer = await ask({ ...other, start: 0, length: refused.length });
