@@ -418,9 +418,10 @@ begin
     select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
 end $$;
 
--- What an answer holds: the JSON type in the place of the list ('null' also where one without records is written otherwise), how
--- many records came, the total, the word that qualifies it, what the frame says, a hash of each record in order, and one of its
--- identity where the stream has one. Of an answer without records also what its frame is recognised by.
+-- What an answer holds: the JSON type in the place of the list ('null' also where one without records is written otherwise; words where
+-- it holds what is no object, as a record is), how many records came, the total, the word that qualifies it, what the frame says, a hash
+-- of each record in order, and one of its identity where the stream has one. Of an answer without records also what its frame is
+-- recognised by.
 create function daywalk.read_page(
   of_stream integer, body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[],
   out list_type text, out came integer, out total bigint, out relation text, out fault text, out more boolean,
@@ -431,7 +432,9 @@ declare
   told text := body #>> total_path;
 begin
   -- An empty list is {} in Lua's JSON, and "" where a template leaves it out.
-  list_type := case when records_path <> '{}' and list in ('{}', '""') then 'null' else jsonb_typeof(list) end;
+  list_type := case when records_path <> '{}' and list in ('{}', '""') then 'null'
+                    when jsonb_path_exists(list, 'strict $[*] ? (@.type() != "object")', silent => true) then 'what is no record'
+                    else jsonb_typeof(list) end;
   came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
   total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
   relation := body #>> relation_path;

@@ -2765,7 +2765,9 @@ declare
   told text := body #>> total_path;
 begin
   -- An empty list is {} in Lua's JSON, and "" where a template leaves it out.
-  list_type := case when records_path <> '{}' and list in ('{}', '""') then 'null' else jsonb_typeof(list) end;
+  list_type := case when records_path <> '{}' and list in ('{}', '""') then 'null'
+                    when jsonb_path_exists(list, 'strict $[*] ? (@.type() != "object")', silent => true) then 'what is no record'
+                    else jsonb_typeof(list) end;
   came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
   total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
   relation := body #>> relation_path;

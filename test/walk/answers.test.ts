@@ -262,6 +262,18 @@ describe('an answer of another shape', () => {
     expect(await stored()).toBe(1);
   });
 
+  it.each<[unknown]>([[[null]], [['no events']], [[[]]], [[{ id: 1 }, null]]])(
+    'is refused where its list holds what is no record, the first time and later: %j',
+    async (data) => {
+      const source = () => answering([given({ data })]);
+      await expect(page(await source())).rejects.toThrow(EnvelopeError);
+      await shown({ data: R(1, 2) });
+      await expect(page(await source())).rejects.toThrow(EnvelopeError);
+      await expect(probe(await source())).rejects.toThrow(EnvelopeError);
+      expect(await stored()).toBe(1);
+    },
+  );
+
   it.each<[object, object]>([
     [
       { data: R(1, 2), facets: [{ name: 'a' }] },
