@@ -1,5 +1,15 @@
 /** The YAML of the settings file, as a small tree of texts with their places; no value is interpreted, so `1.10` stays `1.10`. */
-import { CST, isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, Parser, parseDocument } from 'yaml';
+import {
+  CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  Parser,
+  parseDocument,
+} from 'yaml';
 import { type Problems, shownWord } from '../problems.ts';
 
 /** A part of the file: a key and what stands behind it. */
