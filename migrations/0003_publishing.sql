@@ -624,13 +624,14 @@ end $$;
 -- was fetched later; one that is old may be one of what is gone. An identity that stands on two days at once says nothing across
 -- days: of a day on which identities begin anew, nothing on another one is a newer version. A day that shows nothing any more stood
 -- beside what was fetched before it was last seen. Of two in one list neither is a version of the other. null: any window.
+-- fetched_at is its own; shown_on: the day that shows the newest version.
 create function daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
-returns table (walk_id bigint, page_no integer, "position" integer)
+returns table (walk_id bigint, page_no integer, "position" integer, id_hash bigint, fetched_at timestamptz, shown_on date)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 begin
   return query
   with marked as materialized (
-    select page.walk_id, page.page_no, mark.position, page.day, page.ids[mark.position] as id_hash,
+    select page.walk_id, page.page_no, mark.position, page.day, page.ids[mark.position] as id_hash, page.fetched_at as came_at,
            case of_state when 'gone' then page.fetched_at else '-infinity' end as after
       from (select p.walk_id, p.page_no, p.day, p.fetched_at, here.positions,
                    daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
@@ -668,24 +669,61 @@ begin
      where exists (select from apart)
      group by found.id_hash having count(*) = 1
   )
-  select distinct n.walk_id, n.page_no, n.position
+  select n.walk_id, n.page_no, n.position, n.id_hash, n.came_at, (array_agg(n.found_on order by n.fetched_at desc))[1]
     from newer n
    where of_state = 'old' or n.found_on = n.day
-      or ((n.day, n.found_on) in (select a.day, a.found_on from apart a) and n.id_hash in (select o.id_hash from single o));
+      or ((n.day, n.found_on) in (select a.day, a.found_on from apart a) and n.id_hash in (select o.id_hash from single o))
+   group by n.walk_id, n.page_no, n.position, n.id_hash, n.came_at;
 end $$;
 
 -- Where records are identified: one that is gone from one window and that another one shows, fetched later, is not shown
--- twice. Returns the days that look different now. null: any window.
+-- twice: it is an earlier version of that one, which counts it. Returns the days that look different now. null: any window.
 create function daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamptz) returns setof date
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+  walks bigint[];
+  pages integer[];
+  places integer[];
+  ids bigint[];
+  times timestamptz[];
+  days date[];
 begin
   if not exists (select from daywalk.streams s where s.stream_id = of_stream and s.id_path is not null)
      or not exists (select from daywalk.marks where state = 'gone') then return; end if;
+  select array_agg(s.walk_id), array_agg(s.page_no), array_agg(s.position), array_agg(s.id_hash), array_agg(s.fetched_at), array_agg(s.shown_on)
+    into walks, pages, places, ids, times, days from daywalk.superseded(of_stream, 'gone', gone_from, shown_by) as s;
+  if walks is null then return; end if;
   return query
-  update daywalk.marks mark set state = 'old', since = at
-    from daywalk.superseded(of_stream, 'gone', gone_from, shown_by) as s
-   where mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.position
-  returning mark.day;
+  with replaced as (
+    update daywalk.marks mark set state = 'old', since = at
+      from unnest(walks, pages, places, ids, times, days) as s (walk_id, page_no, place, id_hash, fetched_at, shown_on)
+     where mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.place
+    returning mark.day, s.id_hash, s.shown_on, coalesce(mark.first_seen, s.fetched_at) as first_seen, mark.revision
+  ), former as materialized (
+    select r.id_hash, r.shown_on, min(r.first_seen) as first_seen, max(r.revision) as revision from replaced r group by r.id_hash, r.shown_on
+  ), newer as materialized (
+    select copy.* from (
+      select k.walk_id, p.page_no, h.position::integer as position, p.day, h.id_hash, k.shown
+        from daywalk.windows w
+        join daywalk.streams s on s.stream_id = w.stream_id
+        join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+        join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+       cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (id_hash, position)
+       where w.stream_id = of_stream and w.day = any (days)
+      offset 0) as copy
+     where case when copy.id_hash in (select unnest(ids)) then true else false end
+  ), counted as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision)
+    select n.walk_id, n.page_no, n.position, n.day, 'shown', at, f.first_seen, f.revision + 1
+      from newer n
+      join former f on f.id_hash = n.id_hash and f.shown_on = n.day
+      left join daywalk.marks own on own.walk_id = n.walk_id and own.page_no = n.page_no and own.position = n.position
+     where case when own.state is null then n.shown = 'whole' else own.seen and own.state <> 'gone' end
+    on conflict (walk_id, page_no, position) do update
+       set revision = mark.revision + excluded.revision - 1, first_seen = least(mark.first_seen, excluded.first_seen)
+    returning mark.day
+  )
+  select r.day from replaced r union all select c.day from counted c;
 end $$;
 
 -- Shows again, as gone, older versions of what nobody shows any more: among some, or of all. Of a day's several versions of one record

@@ -142,8 +142,8 @@ begin
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   here := array(select window_id from daywalk.windows where stream_id = of_stream and day = on_day);
   -- What was gone when it moved may stand on another day by now, and what is gone elsewhere on this one.
-  perform daywalk.replace_gone(of_stream, here, null, at);
-  hidden := array(select d from daywalk.replace_gone(of_stream, null, here, at) as d where d <> on_day);
+  hidden := array(select daywalk.replace_gone(of_stream, here, null, at)) || array(select daywalk.replace_gone(of_stream, null, here, at));
+  hidden := array_remove(hidden, on_day);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
   -- What it hides as an older version may be none by what identifies its records now, or one of what was pruned meanwhile.

@@ -2839,15 +2839,52 @@ CREATE OR REPLACE FUNCTION daywalk.replace_gone(of_stream integer, gone_from big
  RETURNS SETOF date
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
+declare
+  walks bigint[];
+  pages integer[];
+  places integer[];
+  ids bigint[];
+  times timestamptz[];
+  days date[];
 begin
   if not exists (select from daywalk.streams s where s.stream_id = of_stream and s.id_path is not null)
      or not exists (select from daywalk.marks where state = 'gone') then return; end if;
+  select array_agg(s.walk_id), array_agg(s.page_no), array_agg(s.position), array_agg(s.id_hash), array_agg(s.fetched_at), array_agg(s.shown_on)
+    into walks, pages, places, ids, times, days from daywalk.superseded(of_stream, 'gone', gone_from, shown_by) as s;
+  if walks is null then return; end if;
   return query
-  update daywalk.marks mark set state = 'old', since = at
-    from daywalk.superseded(of_stream, 'gone', gone_from, shown_by) as s
-   where mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.position
-  returning mark.day;
+  with replaced as (
+    update daywalk.marks mark set state = 'old', since = at
+      from unnest(walks, pages, places, ids, times, days) as s (walk_id, page_no, place, id_hash, fetched_at, shown_on)
+     where mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.place
+    returning mark.day, s.id_hash, s.shown_on, coalesce(mark.first_seen, s.fetched_at) as first_seen, mark.revision
+  ), former as materialized (
+    select r.id_hash, r.shown_on, min(r.first_seen) as first_seen, max(r.revision) as revision from replaced r group by r.id_hash, r.shown_on
+  ), newer as materialized (
+    select copy.* from (
+      select k.walk_id, p.page_no, h.position::integer as position, p.day, h.id_hash, k.shown
+        from daywalk.windows w
+        join daywalk.streams s on s.stream_id = w.stream_id
+        join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+        join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+       cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (id_hash, position)
+       where w.stream_id = of_stream and w.day = any (days)
+      offset 0) as copy
+     where case when copy.id_hash in (select unnest(ids)) then true else false end
+  ), counted as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision)
+    select n.walk_id, n.page_no, n.position, n.day, 'shown', at, f.first_seen, f.revision + 1
+      from newer n
+      join former f on f.id_hash = n.id_hash and f.shown_on = n.day
+      left join daywalk.marks own on own.walk_id = n.walk_id and own.page_no = n.page_no and own.position = n.position
+     where case when own.state is null then n.shown = 'whole' else own.seen and own.state <> 'gone' end
+    on conflict (walk_id, page_no, position) do update
+       set revision = mark.revision + excluded.revision - 1, first_seen = least(mark.first_seen, excluded.first_seen)
+    returning mark.day
+  )
+  select r.day from replaced r union all select c.day from counted c;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.replace_parts(of_windows bigint[])
@@ -2958,8 +2995,8 @@ begin
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   here := array(select window_id from daywalk.windows where stream_id = of_stream and day = on_day);
   -- What was gone when it moved may stand on another day by now, and what is gone elsewhere on this one.
-  perform daywalk.replace_gone(of_stream, here, null, at);
-  hidden := array(select d from daywalk.replace_gone(of_stream, null, here, at) as d where d <> on_day);
+  hidden := array(select daywalk.replace_gone(of_stream, here, null, at)) || array(select daywalk.replace_gone(of_stream, null, here, at));
+  hidden := array_remove(hidden, on_day);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
   -- What it hides as an older version may be none by what identifies its records now, or one of what was pruned meanwhile.
@@ -3411,7 +3448,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
- RETURNS TABLE(walk_id bigint, page_no integer, "position" integer)
+ RETURNS TABLE(walk_id bigint, page_no integer, "position" integer, id_hash bigint, fetched_at timestamp with time zone, shown_on date)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3420,7 +3457,7 @@ AS $function$
 begin
   return query
   with marked as materialized (
-    select page.walk_id, page.page_no, mark.position, page.day, page.ids[mark.position] as id_hash,
+    select page.walk_id, page.page_no, mark.position, page.day, page.ids[mark.position] as id_hash, page.fetched_at as came_at,
            case of_state when 'gone' then page.fetched_at else '-infinity' end as after
       from (select p.walk_id, p.page_no, p.day, p.fetched_at, here.positions,
                    daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
@@ -3458,10 +3495,11 @@ begin
      where exists (select from apart)
      group by found.id_hash having count(*) = 1
   )
-  select distinct n.walk_id, n.page_no, n.position
+  select n.walk_id, n.page_no, n.position, n.id_hash, n.came_at, (array_agg(n.found_on order by n.fetched_at desc))[1]
     from newer n
    where of_state = 'old' or n.found_on = n.day
-      or ((n.day, n.found_on) in (select a.day, a.found_on from apart a) and n.id_hash in (select o.id_hash from single o));
+      or ((n.day, n.found_on) in (select a.day, a.found_on from apart a) and n.id_hash in (select o.id_hash from single o))
+   group by n.walk_id, n.page_no, n.position, n.id_hash, n.came_at;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.swap_table(id integer)

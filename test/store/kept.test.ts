@@ -361,6 +361,51 @@ describe('an edited record', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('that has moved to another day counts its versions there, and is first seen when the first of them was', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    const version = (n: number) => [`{"v": ${n}, "id": 1}`];
+    const versions = () =>
+      server.query(
+        `select revision, record -> 'v' as v, day::text from daywalk.events
+          union all select revision, record -> 'v', day::text from daywalk.record_versions order by 2`,
+      );
+    for (const n of [1, 2]) {
+      await proveTexts(database, await windowOf(database, streamId, DAY), [version(n)]);
+      await letHoursPass(database, 1);
+    }
+    const [first] = await server.query('select first_seen from daywalk.events');
+    for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, []);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [version(3)]);
+    await walkAgain(streamId, version(4), 2, NEXT_DAY);
+    expect(await versions()).toEqual([
+      { revision: 1, v: 1, day: DAY },
+      { revision: 2, v: 2, day: DAY },
+      { revision: 3, v: 3, day: NEXT_DAY },
+      { revision: 4, v: 4, day: NEXT_DAY },
+    ]);
+    expect(await server.query('select first_seen from daywalk.events')).toEqual([first]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('that has moved to another day, and was edited there before it was gone from the first, counts all its versions', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [['{"v": 1, "id": 1}']]);
+    await letHoursPass(database, 1);
+    for (const n of [2, 3])
+      await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [
+        [`{"v": ${n}, "id": 1}`],
+      ]);
+    for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, []);
+    expect(await server.query('select record, revision from daywalk.events')).toEqual([
+      { record: { v: 3, id: 1 }, revision: 3 },
+    ]);
+    const sealed = await server.query(
+      'select d.day::text, d.unsealed from daywalk.days d order by 1',
+    );
+    expect(sealed).toEqual([DAY, NEXT_DAY].map((day) => ({ day, unsealed: true })));
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('of which several move one after the other are shown once when all have moved', async () => {
     const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
     const on = (day: number, ids: readonly number[]) =>
