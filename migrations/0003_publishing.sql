@@ -634,7 +634,8 @@ begin
     select page.walk_id, page.page_no, mark.position, page.day, page.ids[mark.position] as id_hash, page.fetched_at as came_at,
            case of_state when 'gone' then page.fetched_at else '-infinity' end as after
       from (select p.walk_id, p.page_no, p.day, p.fetched_at, here.positions,
-                   daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
+                   -- A copy in memory: what is stored would be read anew for each place in it.
+                   daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) || '{}'::bigint[] as ids
               from (select mark.walk_id, mark.page_no, mark.day, array_agg(mark.position) as positions
                       from daywalk.marks mark where mark.state = of_state group by mark.walk_id, mark.page_no, mark.day) as here
               join daywalk.walks k on k.walk_id = here.walk_id and k.pruning is null
@@ -645,11 +646,14 @@ begin
             offset 0) as page
      cross join lateral unnest(page.positions) as mark (position)
      where page.ids[mark.position] is not null
-  ), newer as materialized (
+  ), later as materialized (
     select marked.*, found.day as found_on, found.fetched_at
       from daywalk.shows(of_stream, null, shown_by, array(select m.id_hash from marked m), coalesce((select min(m.after) from marked m), 'infinity'), of_state = 'old') as found
       join marked on marked.id_hash = found.id_hash and found.fetched_at > marked.after
-     where (marked.walk_id, marked.id_hash) not in (select d.walk_id, d.id_hash from daywalk.doubled_ids(array(select distinct m.walk_id from marked m where of_state = 'gone')) as d)
+  ), newer as materialized (
+    -- Of the few for which something was found: other walks are not read for it.
+    select l.* from later l
+     where (l.walk_id, l.id_hash) not in (select d.walk_id, d.id_hash from daywalk.doubled_ids(array(select distinct f.walk_id from later f where of_state = 'gone')) as d)
   ), moved as materialized (
     select n.* from newer n where of_state = 'gone' and n.found_on <> n.day
   ), standing as materialized (

@@ -626,3 +626,21 @@ describe('the looks at a complete window', () => {
     ]);
   });
 });
+
+it('what stands for thousands of records that are gone is read once, and not once for each of them', async () => {
+  const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+  const pages = upTo(4).map((page) => upTo(1000).map((n) => `{"id": "${page}-${n}"}`));
+  await proveTexts(database, await windowOf(database, streamId, DAY), pages);
+  const window = await windowOf(database, streamId, NEXT_DAY);
+  await proveTexts(database, window, [['{"id": "1"}']]);
+  await server.query(
+    `insert into daywalk.marks (walk_id, page_no, position, day, state, since)
+     select p.walk_id, p.page_no, place, p.day, 'gone', now()
+       from daywalk.pages p cross join generate_series(1, p.records) as place where p.day = $1`,
+    [DAY],
+  );
+  const [row] = await server.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
+    `explain (analyze, buffers, format json) select from daywalk.superseded(${streamId}, 'gone', null, '{${window}}')`,
+  );
+  expect(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(4_000);
+});
