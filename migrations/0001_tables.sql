@@ -354,12 +354,14 @@ create table daywalk.marks (
   first_seen timestamptz,
   revision   integer not null default 1 check (revision > 0),
   hidden_by  bigint references daywalk.windows,
+  stood_on   date,
   seen       boolean not null generated always as (state in ('shown', 'missing', 'gone') and hidden_by is null) stored,
   primary key (walk_id, page_no, position)
 );
 create index marks_day on daywalk.marks (day);
 create index marks_gone on daywalk.marks (walk_id) where state = 'gone';
 create index marks_hidden on daywalk.marks (hidden_by) where hidden_by is not null;
+create index marks_stood_on on daywalk.marks (day) where stood_on is not null;
 comment on table daywalk.marks is 'What is to be said of single records of walks that are shown. Most records have none.';
 comment on column daywalk.marks.position is 'Position among the records of the page, from 1.';
 comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: its window shows it more often than there are such; old: a newer version of it is shown.';
@@ -367,6 +369,7 @@ comment on column daywalk.marks.since is 'Since when that is so; of a gone recor
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
 comment on column daywalk.marks.hidden_by is 'The cut that hides it, whatever its state, as long as the windows beside it hold the record more often than there are such.';
+comment on column daywalk.marks.stood_on is 'The day under which the record was shown until that was pruned: what keeps that day has it there. null: none.';
 comment on column daywalk.marks.seen is 'Readers see it.';
 
 create table daywalk.shared_records (

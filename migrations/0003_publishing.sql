@@ -521,7 +521,10 @@ begin
   ), surplus as materialized (
     select r.* from ranked r where r.near and r.rank > r.most
   ), freed as (
-    update daywalk.marks mark set hidden_by = null
+    update daywalk.marks mark
+       set hidden_by = null,
+           stood_on = coalesce((select g.day from daywalk.prunings g
+                                 where g.stream_id = me.stream_id and g.what = 'day' and g.day in (me.midnight, me.midnight + 1) and g.day <> mark.day), mark.stood_on)
       from daywalk.walks k
      where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null
        and not exists (select from surplus s where s.walk_id = mark.walk_id and s.page_no = mark.page_no and s.position = mark.position)
@@ -731,8 +734,9 @@ begin
 end $$;
 
 -- Shows again, as gone, older versions of what nobody shows any more: among some, or of all. Of a day's several versions of one record
--- the newest, as long as they have an identity now. Returns their days, each as often as a record of it is shown again.
-create function daywalk.show_again(of_stream integer, among daywalk.marks[], at timestamptz) returns setof date
+-- the newest, as long as they have an identity now. pruned: the day that showed the newer ones. Returns their days, each as often as a
+-- record of it is shown again.
+create function daywalk.show_again(of_stream integer, among daywalk.marks[], at timestamptz, pruned date default null) returns setof date
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 begin
   return query
@@ -755,7 +759,7 @@ begin
       join daywalk.streams s on s.stream_id = of_stream
      cross join lateral (select (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[lone.position] as id_hash) as i
   )
-  update daywalk.marks mark set state = 'gone', since = at
+  update daywalk.marks mark set state = 'gone', since = at, stood_on = coalesce(pruned, mark.stood_on)
     from ranked r
    where (r.rank = 1 or r.id_hash is null) and mark.walk_id = r.walk_id and mark.page_no = r.page_no and mark.position = r.position
   returning mark.day;

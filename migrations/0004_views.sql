@@ -45,7 +45,7 @@ select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.recor
        case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision,
        case when k.shared then not exists (select from daywalk.shared_records x
                                             where x.walk_id = p.walk_id and x.page_no = p.page_no and x.place = r.position - p.skip)
-            else true end as leads
+            else true end as leads, mark.stood_on
   from daywalk.pages p
   join daywalk.walks k on k.walk_id = p.walk_id and k.shown <> 'no' and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
@@ -58,6 +58,7 @@ select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.recor
    and coalesce(mark.seen, k.shown = 'whole');
 comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each. Filter on day, it prunes partitions.';
 comment on column daywalk.shown_records.leads is 'The views of the resource show it; false: there it is another stream''s.';
+comment on column daywalk.shown_records.stood_on is 'The day under which it was shown until that was pruned; null: none.';
 
 create view daywalk.events as
 select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision

@@ -35,7 +35,6 @@ declare
   gone bigint[];
   made bigint;
   replaced daywalk.marks[];
-  beside uuid[];
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
@@ -79,12 +78,10 @@ begin
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
-    -- What a neighbour hid because this day showed it comes back there; but for tables that outlive the pages: they have it still.
-    beside := array(select d.publication from daywalk.days d where d.stream_id = of_stream and d.day in (on_day - 1, on_day + 1));
+    -- What a neighbour hid because this day showed it comes back there.
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
-    perform daywalk.outlive_day(of_stream, on_day, beside);
     -- So does what other days hid because this one showed a newer version of it.
-    if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at)), '{}', at); end if;
+    if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at, on_day)), '{}', at); end if;
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';

@@ -69,7 +69,7 @@ begin
   perform daywalk.let_work(role);
   execute format('grant insert, update, delete on daywalk.prunings, daywalk.tiered_days to %I', role);
   execute format('grant delete on daywalk.pages, daywalk.page_filters to %I', role);
-  execute format('grant execute on function daywalk.empty_month(date), daywalk.outlive_day(integer, date, uuid[]) to %I', role);
+  execute format('grant execute on function daywalk.empty_month(date) to %I', role);
 end $$;
 comment on function daywalk.let_move is 'Gives a role what a worker needs that moves old days; run by the owner of the schema, again after an upgrade.';
 

@@ -314,9 +314,11 @@ declare
   columns_named text;
   columns_made text;
   records_of constant text := 'from daywalk.shown_records s
-    cross join lateral (select %s offset 0) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5';
+    cross join lateral (select %s offset 0) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5
+      and coalesce(s.stood_on <> all ($6), true)';
   own constant text := 's.walk_id, s.page_no, s.place, s.first_seen, s.gone_since, s.revision';
   picked text;
+  kept date[];
 begin
   select * into strict t from daywalk.record_tables r where r.table_id = id;
   select * into strict of_stream from daywalk.streams s where s.name = t.stream;
@@ -329,11 +331,16 @@ begin
     into columns_named, columns_made, picked
     from jsonb_array_elements(t.columns) with ordinality as c (col, place)
    cross join lateral (select array(select jsonb_array_elements_text(c.col -> 'path')) as path) as p;
+  -- What stood on a day that was pruned since is under that day still, or will be once this table takes the place of the old one.
+  kept := array(select y.day
+                  from daywalk.table_days y
+                  join daywalk.record_tables r on r.table_id = y.table_id and r.name = t.name and r.stream = t.stream and r.outlives
+                 where t.outlives and y.records > 0 and y.day in (select mark.stood_on from daywalk.marks mark where mark.day = on_day and mark.stood_on is not null));
   columns_named := format('(day, %s%swalk_id, page_no, place, first_seen, gone_since, revision)', columns_named, case when t.keep_record then 'record, ' else '' end);
   begin
     execute format('insert into daywalk.%I %s select s.day, %s%s' || own || ' ' || format(records_of, picked), daywalk.relation_of(t), columns_named,
                    columns_made, case when t.keep_record then 's.record, ' else '' end)
-      using of_stream.stream_id, on_day, of_walk, first_page, last_page;
+      using of_stream.stream_id, on_day, of_walk, first_page, last_page, kept;
     get diagnostics records = row_count;
     faults := 0;
     return next;
@@ -365,7 +372,7 @@ begin
     format(records_of, picked), daywalk.relation_of(t), columns_named, columns_made, case when t.keep_record then 'v.record, ' else '' end, id,
     (select string_agg(format('(%L, v.v%s, v.m%s)', c.col ->> 'name', c.place, c.place), ', ' order by c.place)
        from jsonb_array_elements(t.columns) with ordinality as c (col, place)))
-    using of_stream.stream_id, on_day, of_walk, first_page, last_page;
+    using of_stream.stream_id, on_day, of_walk, first_page, last_page, kept;
 end $$;
 
 -- Ends the replacing of a day: from now on it holds the publication that was the newest when the transaction began.
@@ -374,18 +381,6 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
   update daywalk.table_days y set publication = d.publication, records = with_records, faults = with_faults, synced_at = clock_timestamp()
     from daywalk.record_tables t join daywalk.streams s on s.name = t.stream join daywalk.days d on d.stream_id = s.stream_id
    where t.table_id = id and d.day = on_day and y.table_id = id and y.day = on_day
-$$;
-
--- A day was pruned, and what it hid of the days beside it came back there. A table that outlives the pages has it under that day still, so
--- of those days it stays as it is, where it had what they had published before.
-create function daywalk.outlive_day(of_stream integer, on_day date, before uuid[]) returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update daywalk.table_days y set publication = d.publication
-    from daywalk.streams s
-    join daywalk.record_tables t on t.stream = s.name and t.outlives
-    join daywalk.table_days pruned on pruned.table_id = t.table_id and pruned.day = on_day and pruned.records > 0
-    join daywalk.days d on d.stream_id = s.stream_id and d.day in (on_day - 1, on_day + 1)
-   where s.stream_id = of_stream and y.table_id = t.table_id and y.day = d.day and y.publication = any (before)
 $$;
 
 -- Drops a day from a record table whose retention is over. It holds no publication then: where the day is not over after all, as settle

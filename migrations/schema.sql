@@ -102,6 +102,7 @@ create table daywalk.marks (
   first_seen timestamp with time zone,
   revision integer default 1 not null,
   hidden_by bigint,
+  stood_on date,
   seen boolean generated always as (((state = ANY (ARRAY['shown'::text, 'missing'::text, 'gone'::text])) AND (hidden_by IS NULL))) stored not null,
   constraint marks_hidden_by_fkey FOREIGN KEY (hidden_by) REFERENCES daywalk.windows(window_id),
   constraint marks_pkey PRIMARY KEY (walk_id, page_no, "position"),
@@ -452,6 +453,8 @@ CREATE INDEX marks_day ON daywalk.marks USING btree (day);
 CREATE INDEX marks_gone ON daywalk.marks USING btree (walk_id) WHERE (state = 'gone'::text);
 
 CREATE INDEX marks_hidden ON daywalk.marks USING btree (hidden_by) WHERE (hidden_by IS NOT NULL);
+
+CREATE INDEX marks_stood_on ON daywalk.marks USING btree (day) WHERE (stood_on IS NOT NULL);
 
 CREATE INDEX misfits_day ON daywalk.misfits USING btree (table_id, day);
 
@@ -1263,9 +1266,11 @@ declare
   columns_named text;
   columns_made text;
   records_of constant text := 'from daywalk.shown_records s
-    cross join lateral (select %s offset 0) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5';
+    cross join lateral (select %s offset 0) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5
+      and coalesce(s.stood_on <> all ($6), true)';
   own constant text := 's.walk_id, s.page_no, s.place, s.first_seen, s.gone_since, s.revision';
   picked text;
+  kept date[];
 begin
   select * into strict t from daywalk.record_tables r where r.table_id = id;
   select * into strict of_stream from daywalk.streams s where s.name = t.stream;
@@ -1278,11 +1283,16 @@ begin
     into columns_named, columns_made, picked
     from jsonb_array_elements(t.columns) with ordinality as c (col, place)
    cross join lateral (select array(select jsonb_array_elements_text(c.col -> 'path')) as path) as p;
+  -- What stood on a day that was pruned since is under that day still, or will be once this table takes the place of the old one.
+  kept := array(select y.day
+                  from daywalk.table_days y
+                  join daywalk.record_tables r on r.table_id = y.table_id and r.name = t.name and r.stream = t.stream and r.outlives
+                 where t.outlives and y.records > 0 and y.day in (select mark.stood_on from daywalk.marks mark where mark.day = on_day and mark.stood_on is not null));
   columns_named := format('(day, %s%swalk_id, page_no, place, first_seen, gone_since, revision)', columns_named, case when t.keep_record then 'record, ' else '' end);
   begin
     execute format('insert into daywalk.%I %s select s.day, %s%s' || own || ' ' || format(records_of, picked), daywalk.relation_of(t), columns_named,
                    columns_made, case when t.keep_record then 's.record, ' else '' end)
-      using of_stream.stream_id, on_day, of_walk, first_page, last_page;
+      using of_stream.stream_id, on_day, of_walk, first_page, last_page, kept;
     get diagnostics records = row_count;
     faults := 0;
     return next;
@@ -1314,7 +1324,7 @@ begin
     format(records_of, picked), daywalk.relation_of(t), columns_named, columns_made, case when t.keep_record then 'v.record, ' else '' end, id,
     (select string_agg(format('(%L, v.v%s, v.m%s)', c.col ->> 'name', c.place, c.place), ', ' order by c.place)
        from jsonb_array_elements(t.columns) with ordinality as c (col, place)))
-    using of_stream.stream_id, on_day, of_walk, first_page, last_page;
+    using of_stream.stream_id, on_day, of_walk, first_page, last_page, kept;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.filter_keys(terms text[])
@@ -1658,7 +1668,10 @@ begin
   ), surplus as materialized (
     select r.* from ranked r where r.near and r.rank > r.most
   ), freed as (
-    update daywalk.marks mark set hidden_by = null
+    update daywalk.marks mark
+       set hidden_by = null,
+           stood_on = coalesce((select g.day from daywalk.prunings g
+                                 where g.stream_id = me.stream_id and g.what = 'day' and g.day in (me.midnight, me.midnight + 1) and g.day <> mark.day), mark.stood_on)
       from daywalk.walks k
      where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null
        and not exists (select from surplus s where s.walk_id = mark.walk_id and s.page_no = mark.page_no and s.position = mark.position)
@@ -2043,7 +2056,7 @@ begin
   perform daywalk.let_work(role);
   execute format('grant insert, update, delete on daywalk.prunings, daywalk.tiered_days to %I', role);
   execute format('grant delete on daywalk.pages, daywalk.page_filters to %I', role);
-  execute format('grant execute on function daywalk.empty_month(date), daywalk.outlive_day(integer, date, uuid[]) to %I', role);
+  execute format('grant execute on function daywalk.empty_month(date) to %I', role);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.let_read(role name)
@@ -2178,7 +2191,6 @@ declare
   gone bigint[];
   made bigint;
   replaced daywalk.marks[];
-  beside uuid[];
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
@@ -2222,12 +2234,10 @@ begin
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
-    -- What a neighbour hid because this day showed it comes back there; but for tables that outlive the pages: they have it still.
-    beside := array(select d.publication from daywalk.days d where d.stream_id = of_stream and d.day in (on_day - 1, on_day + 1));
+    -- What a neighbour hid because this day showed it comes back there.
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
-    perform daywalk.outlive_day(of_stream, on_day, beside);
     -- So does what other days hid because this one showed a newer version of it.
-    if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at)), '{}', at); end if;
+    if replaced <> '{}' then perform daywalk.note_identified(of_stream, array(select daywalk.show_again(of_stream, replaced, at, on_day)), '{}', at); end if;
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';
@@ -2460,20 +2470,6 @@ begin
     end if;
   end loop;
 end $function$;
-
-CREATE OR REPLACE FUNCTION daywalk.outlive_day(of_stream integer, on_day date, before uuid[])
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  update daywalk.table_days y set publication = d.publication
-    from daywalk.streams s
-    join daywalk.record_tables t on t.stream = s.name and t.outlives
-    join daywalk.table_days pruned on pruned.table_id = t.table_id and pruned.day = on_day and pruned.records > 0
-    join daywalk.days d on d.stream_id = s.stream_id and d.day in (on_day - 1, on_day + 1)
-   where s.stream_id = of_stream and y.table_id = t.table_id and y.day = d.day and y.publication = any (before)
-$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.page_digest(p daywalk.pages, body_sha256 bytea)
  RETURNS bytea
@@ -3219,7 +3215,7 @@ begin
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.show_again(of_stream integer, among daywalk.marks[], at timestamp with time zone)
+CREATE OR REPLACE FUNCTION daywalk.show_again(of_stream integer, among daywalk.marks[], at timestamp with time zone, pruned date DEFAULT NULL::date)
  RETURNS SETOF date
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3246,7 +3242,7 @@ begin
       join daywalk.streams s on s.stream_id = of_stream
      cross join lateral (select (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[lone.position] as id_hash) as i
   )
-  update daywalk.marks mark set state = 'gone', since = at
+  update daywalk.marks mark set state = 'gone', since = at, stood_on = coalesce(pruned, mark.stood_on)
     from ranked r
    where (r.rank = 1 or r.id_hash is null) and mark.walk_id = r.walk_id and mark.page_no = r.page_no and mark.position = r.position
   returning mark.day;
@@ -4244,7 +4240,8 @@ create view daywalk.shown_records as
                FROM daywalk.shared_records x
               WHERE x.walk_id = p.walk_id AND x.page_no = p.page_no AND x.place = (r."position" - p.skip)))
             ELSE true
-        END AS leads
+        END AS leads,
+    mark.stood_on
    FROM daywalk.pages p
      JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.shown <> 'no'::text AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
@@ -4533,6 +4530,7 @@ comment on column daywalk.marks.since is 'Since when that is so; of a gone recor
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
 comment on column daywalk.marks.hidden_by is 'The cut that hides it, whatever its state, as long as the windows beside it hold the record more often than there are such.';
+comment on column daywalk.marks.stood_on is 'The day under which the record was shown until that was pruned: what keeps that day has it there. null: none.';
 comment on column daywalk.marks.seen is 'Readers see it.';
 
 comment on table daywalk.misfits is 'Values that do not fit the type of their column; daywalk.table_faults shows them.';
@@ -4704,6 +4702,7 @@ comment on column daywalk.shown_records.first_seen is 'When the first version of
 comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
 comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 comment on column daywalk.shown_records.leads is 'The views of the resource show it; false: there it is another stream''s.';
+comment on column daywalk.shown_records.stood_on is 'The day under which it was shown until that was pruned; null: none.';
 
 comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are. Filter on day, it prunes partitions.';
 comment on column daywalk.smart_events.stream is 'The name of the stream.';

@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import { DaywalkError, SettingsError } from '../errors.ts';
-import type { OpenRange } from '../model.ts';
+import type { Day, OpenRange } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import { claimOf } from '../store/claims.ts';
 import type { Database } from '../store/database.ts';
@@ -159,12 +159,15 @@ async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written
     if (day.state === null) return leftOut('missing', day.reason);
     if (isAway(day.state) && isThere(day)) return 'skipped';
     if (day.state !== 'complete') return leftOut(day.state, day.lastError);
-    if (there !== undefined && isThere(day)) {
+    const beside = await keptBeside(job, day);
+    if (there && isThere(day) && (there.beside ?? []).every((other) => beside.includes(other))) {
       book.add({ ...there, ...aboutDay(day) });
       return 'skipped';
     }
+    // The object of a day that moved does not tell them apart.
+    if (!day.moved) day = { ...day, beside };
     const { written, unchanged } = await writeDay(job, path, day);
-    if (unchanged && written.records === day.records) {
+    if (unchanged && written.records === recordsOf(day)) {
       const about = { path, ...(table && { table }), format, ...aboutDay(day) };
       book.add({ ...about, ...written, exportedAt: new Date(job.clock.now()).toISOString() });
       return written;
@@ -180,6 +183,19 @@ async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written
   return leftOut('complete', 'it was published anew again and again while it was read');
 }
 
+/** The pruned days whose files the folder has, and under which some of what is shown of this day was shown then. */
+async function keptBeside(job: Job, { stream, stood }: ArchivedDay): Promise<Day[]> {
+  const { table } = job.contents;
+  const kept: Day[] = [];
+  for (const day of Object.keys(stood).sort())
+    if (await intactFile(job, pathOf(stream, table?.name, day, job.format))) kept.push(day);
+  return kept;
+}
+
+/** How many records its file has. */
+const recordsOf = ({ records, stood, beside = [] }: ArchivedDay): number =>
+  beside.reduce((left, day) => left - (stood[day] ?? 0), records);
+
 /** Writes a day's file; it is kept where the day was still as it was listed, and all of it was there. */
 async function writeDay(
   { database, folder, contents, format, signal }: Job,
@@ -191,7 +207,7 @@ async function writeDay(
   const written = await database.retry(() =>
     writeWhole(folder, path, write, async ({ records }) => {
       unchanged = await contents.isUnchanged(day);
-      return unchanged && records === day.records;
+      return unchanged && records === recordsOf(day);
     }),
   );
   return { written, unchanged };

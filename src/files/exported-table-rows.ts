@@ -2,6 +2,7 @@
 import type { Column, ColumnType, Day, OpenRange } from '../model.ts';
 import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
+import type { ArchivedDay } from './rows.ts';
 
 /** A column as it is asked for. */
 export type AskedColumn = Pick<Column, 'name' | 'type'>;
@@ -112,7 +113,7 @@ export const WRITTEN_AS: Readonly<Record<ColumnType, Writing>> = {
 export function readTableDay<T>(
   database: Database,
   table: TableToExport,
-  day: Day,
+  { day, beside = [] }: Pick<ArchivedDay, 'day' | 'beside'>,
   columns: readonly AskedColumn[],
   work: (chunks: AsyncIterable<readonly TableRow[]>) => Promise<T>,
 ): Promise<T> {
@@ -122,10 +123,11 @@ export function readTableDay<T>(
     const cells = columns.map(({ name, type }) => [WRITTEN_AS[type].cell, name] as const);
     // No column is called "Row": their names have small letters.
     const [statement] = await query<{ text: string }>(
-      `select format('declare days no scroll cursor for select row_to_json("Row")::text as text%s from daywalk.%I as "Row" where "Row".day = %L order by "Row".walk_id, "Row".page_no, "Row".place',
+      `select format('declare days no scroll cursor for select row_to_json("Row")::text as text%1$s from daywalk.%2$I as "Row" where "Row".day = %3$L
+                       and not exists (select from daywalk.marks m where m.walk_id = "Row".walk_id and m.page_no = "Row".page_no and m.position = "Row".place and m.stood_on = any (%4$L::date[])) order by "Row".walk_id, "Row".page_no, "Row".place',
                      (select string_agg(', ' || format(replace(c ->> 0, '%I', '"Row".%1$I'), c ->> 1) || ' as c' || place, '' order by place)
-                        from jsonb_array_elements($2::jsonb) with ordinality as asked (c, place)), $1::text, $3::date) as text`,
-      [table.name, JSON.stringify(cells), day],
+                        from jsonb_array_elements($2::jsonb) with ordinality as asked (c, place)), $1::text, $3::date, $4::date[]) as text`,
+      [table.name, JSON.stringify(cells), day, beside],
     );
     await query(statement?.text ?? '');
     return work(

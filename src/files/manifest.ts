@@ -63,6 +63,8 @@ export function aboutDay(day: ArchivedDay) {
     marks: day.marks,
     /** Records among those of the file that the source does not show any more. */
     gone: day.gone,
+    /** Pruned days whose files are beside it: what was shown under them, and is shown of this day since, is in those only. */
+    ...(day.beside?.length && { beside: day.beside }),
     /** Where the day stands in `daywalk.ledger` as it is in the file; null: not yet. */
     ledger: day.ledger,
     /** The key of its publication, by which it is known as long as the ledger does not have it. */
@@ -116,6 +118,7 @@ const isFile = (file: Partial<ManifestFile> | null): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(String(file.day)) &&
   FORMATS.some((format) => format === file.format) &&
   (file.table === undefined || isName(file.table?.name)) &&
+  (file.beside === undefined || Array.isArray(file.beside)) &&
   file.path === pathOf(file.stream, file.table?.name, String(file.day), file.format as Format) &&
   /^[\da-f]{64}$/.test(String(file.sha256)) &&
   typeof file.bytes === 'number' &&

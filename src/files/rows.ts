@@ -2,7 +2,7 @@
 
 import type { CoverageState } from '../days/coverage-rows.ts';
 import type { KnownDay } from '../days/rows.ts';
-import type { OpenRange } from '../model.ts';
+import type { Day, OpenRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isComplete, publicationsOf, shownWalks } from '../store/shown.ts';
@@ -27,6 +27,10 @@ export interface ArchivedDay extends Omit<KnownDay, 'standing' | 'completeWindow
   readonly publication?: string;
   /** It is in a folder or bucket, and there. */
   readonly moved?: MovedDay;
+  /** How many of its records were shown under other days until those were pruned. */
+  readonly stood: Readonly<Record<Day, number>>;
+  /** Those of these days whose files the folder has: what was shown under them is left out. */
+  readonly beside?: readonly Day[];
 }
 
 /** Whether the pages of a day in this state are not here any more. */
@@ -42,7 +46,13 @@ export function listArchivedDays(database: Database, streams: readonly string[],
             to_jsonb(shown.walks) as walks, encode(shown.marks, 'hex') as marks,
             case when l.walks = shown.walks and l.marks_sha256 = shown.marks
                  then jsonb_build_object('entry', l.entry, 'digest', encode(l.digest, 'hex')) end as ledger,
-            ${publicationsOf('s.stream_id', 'c.day')} as publications
+            ${publicationsOf('s.stream_id', 'c.day')} as publications,
+            (select coalesce(jsonb_object_agg(one.day, one.records), '{}')
+               from (select m.stood_on as day, count(*) as records
+                       from daywalk.marks m
+                       join daywalk.walks k on k.walk_id = m.walk_id
+                       join daywalk.windows w on w.window_id = k.window_id and w.stream_id = s.stream_id
+                      where m.day = c.day and m.stood_on is not null and m.seen group by m.stood_on) as one) as stood
        from daywalk.coverage c
        join daywalk.streams s on s.name = c.stream
       cross join lateral (

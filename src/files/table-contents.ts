@@ -41,7 +41,7 @@ export async function tableContents(database: Database, name: string): Promise<C
       const byDay = new Map(held.map((one) => [one.day, one]));
       return days.map((day) => asHeld(table, day, byDay.get(day.day)));
     },
-    write: (file, { day }, format, signal) =>
+    write: (file, day, format, signal) =>
       readTableDay(database, table, day, format === 'parquet' ? columns : [], (chunks) =>
         writeRows(file, chunks, parquetOf(columns), format, signal),
       ),
@@ -58,8 +58,8 @@ function asHeld(table: TableToExport, day: ArchivedDay, held: TableDay | undefin
   if (held?.state === 'over') return left('pruned', `the retention of ${name} is over`);
   if (held?.state === 'held' && held.publication !== null) {
     const { publication, records } = held;
-    // It may have what came back beside a pruned day under that day still.
-    if (table.outlives) return { ...day, state: 'complete', records, publication };
+    // It has what came back beside a pruned day under that day still.
+    if (table.outlives) return { ...day, state: 'complete', records, publication, stood: {} };
     if (day.state === 'complete') return { ...day, publication };
   }
   return isAway(day.state)

@@ -73,10 +73,21 @@ async function exportReason(
   const file = files.find((one) => one.stream === day.stream && one.day === day.day);
   if (file === undefined) return 'it is not exported';
   if (!isOf(file, day)) return 'what is shown of it changed since it was exported';
-  if ((await sizeOf(folder, file.path)) !== file.bytes)
-    return 'its exported file is gone, or has another size';
-  const isSound = (await digestOfFile(folder, file.path)) === file.sha256;
-  return isSound ? null : 'its exported file is not what was written';
+  const reason = await faultOf(folder, file);
+  if (reason !== null) return `its exported file ${reason}`;
+  // What they have, it has not.
+  for (const beside of file.beside ?? []) {
+    const other = files.find((one) => one.stream === day.stream && one.day === beside);
+    const fault = other === undefined ? 'is gone' : await faultOf(folder, other);
+    if (fault !== null) return `the exported file of ${beside}, which has some of it, ${fault}`;
+  }
+  return null;
+}
+
+/** What is wrong with a file; null: it is what was written. */
+async function faultOf(folder: string, { path, bytes, sha256 }: ManifestFile) {
+  if ((await sizeOf(folder, path)) !== bytes) return 'is gone, or has another size';
+  return (await digestOfFile(folder, path)) === sha256 ? null : 'is not what was written';
 }
 
 /** The months of which something goes, YYYY-MM, each with about how many bytes on the disk; of a whole one nothing is kept. */

@@ -51,6 +51,8 @@ export const microseconds = (instant: string): string =>
 export interface ShownDay {
   readonly day: Day;
   readonly walks: readonly number[];
+  /** Pruned days: what was shown under them then is left out. */
+  readonly beside?: readonly Day[];
 }
 
 /** A page; the pages of a day stand in the order of walk and number. */
@@ -74,7 +76,7 @@ export const PAGES_BEHIND = `select p.walk_id, p.page_no, sum(p.byte_count) over
  */
 export async function readRecordsAfter(
   database: Database,
-  { day, walks }: ShownDay,
+  { day, walks, beside = [] }: ShownDay,
   after: PagePlace,
   bytes: number,
 ): Promise<{ readonly last: PagePlace; readonly records: ShownRecord[] } | null> {
@@ -93,9 +95,10 @@ export async function readRecordsAfter(
          select s.position, s.revision, s.record::text as text,
                 ${microseconds('s.fetched_at')} as fetched_at, ${microseconds('s.first_seen')} as first_seen, ${microseconds('s.gone_since')} as gone_since
            from daywalk.shown_records s
-          where s.day = $1::date and s.walk_id = n.walk_id and s.page_no = n.page_no offset 0) as r on true
+          where s.day = $1::date and s.walk_id = n.walk_id and s.page_no = n.page_no
+            and coalesce(s.stood_on <> all ($6::date[]), true) offset 0) as r on true
       where n.before < $5::bigint`,
-    [day, walks, after.walkId, after.pageNo, bytes],
+    [day, walks, after.walkId, after.pageNo, bytes, beside],
   );
   // Sorted here and not by Postgres, which would write what it sorts to its disk.
   rows.sort(

@@ -5,7 +5,14 @@ import type { RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { compareTables, listTableWork, replaceDay } from '../../src/tables/table-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { proveCutOf, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import {
+  letHoursPass,
+  proveCutOf,
+  proveTexts,
+  publishNext,
+  textsOf,
+  windowOf,
+} from '../support/publishing.ts';
 import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
 import {
   apply,
@@ -186,6 +193,42 @@ describe('what is pruned', () => {
       );
     expect(await idsOf('longer')).toEqual([1, 2, 3]);
     expect(await idsOf('alerts')).toEqual([2, 3]);
+    // Nor where the day behind is walked again, or the table is built anew.
+    await letHoursPass(database, 2);
+    await proveTexts(database, await windowOf(database, streamId, behind), [textsOf([2, 3, 4])]);
+    await sync(database);
+    expect(await idsOf('longer')).toEqual([1, 2, 3, 4]);
+    const other = [column('id', 'bigint'), column('kind', 'text')];
+    await apply(database, tableOf(other, { name: 'longer', retention: null }));
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([{}, { table: 'longer', state: 'live' }]);
+    expect(await idsOf('longer')).toEqual([1, 2, 3, 4]);
+    expect(await idsOf('alerts')).toEqual([2, 3, 4]);
+  });
+
+  it('stays in one that outlives the pages in its newest version, also where another day shows an older one again', async () => {
+    const behind = '2026-03-06';
+    const streamId = await planDays(database, [DAY, behind], { idPath: ['id'] });
+    const walk = async (day: string, list: readonly string[]) => {
+      await proveTexts(database, await windowOf(database, streamId, day), [list]);
+      await letHoursPass(database, 2);
+    };
+    for (const list of [['{"v": 1, "id": 5}', '{"id": 6}'], ['{"id": 6}'], ['{"id": 6}']])
+      await walk(behind, list);
+    await walk(DAY, ['{"v": 2, "id": 5}']);
+    for (const day of ['2026-03-04', DAY, behind])
+      await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
+    await seal(streamId);
+    const versions = tableOf([column('id', 'bigint'), column('v', 'bigint')], { retention: null });
+    await apply(database, versions);
+    await sync(database);
+    expect((await mark(streamId))[0]?.marked).toBe('pruned');
+    await sync(database);
+    expect(await server.query('select record from daywalk.events order by record')).toHaveLength(2);
+    expect(await server.query('select id::int, v::int from daywalk.alerts order by id')).toEqual([
+      { id: 5, v: 2 },
+      { id: 6, v: null },
+    ]);
   });
 
   it('stays in one that outlives the pages also where a worker comes to the day late', async () => {
