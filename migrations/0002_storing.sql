@@ -388,10 +388,12 @@ begin
   return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);
 end $$;
 
--- What identifies a record; null where nothing stands there, null or '': such records are their content. Its body is parsed when it
+-- What identifies a record; null where nothing stands there, or what sources write for nothing, or U+FFFD is in it, by which a repaired
+-- copy has what jsonb cannot hold, so that two identities may be one there: such records are their content. Its body is parsed when it
 -- is made, so it needs no search path, and is part of the query that calls it.
 create function daywalk.identity_of(record jsonb, id_path text[]) returns jsonb
-immutable parallel safe return nullif(nullif(record #> id_path, jsonb 'null'), jsonb '""');
+immutable parallel safe
+return case when record #>> id_path not in ('', '0', '{}', '[]') and strpos(record #>> id_path, chr(65533)) = 0 then record #> id_path end;
 
 -- A hash of what identifies each record of a list, in order; null for one that is its content.
 create function daywalk.ids_of(list jsonb, id_path text[]) returns bigint[]

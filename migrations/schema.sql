@@ -1734,7 +1734,7 @@ CREATE OR REPLACE FUNCTION daywalk.identity_of(record jsonb, id_path text[])
  RETURNS jsonb
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN NULLIF(NULLIF((record #> id_path), 'null'::jsonb), '""'::jsonb);
+RETURN CASE WHEN (((record #>> id_path) <> ALL (ARRAY[''::text, '0'::text, '{}'::text, '[]'::text])) AND (strpos((record #>> id_path), chr(65533)) = 0)) THEN (record #> id_path) ELSE NULL::jsonb END;
 
 CREATE OR REPLACE FUNCTION daywalk.ids_in(stored bigint[], stored_by text[], body jsonb, records_path text[], skip integer, id_path text[])
  RETURNS bigint[]

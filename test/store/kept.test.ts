@@ -321,6 +321,26 @@ describe('an edited record', () => {
     expect(await told()).toMatchObject({ gone: 1 });
   });
 
+  it.each([
+    ['0', '0'],
+    ['{}', '{}'],
+    ['[]', '[]'],
+    ['"\\ud800"', '"\\ud801"'],
+    ['"a\\u0000"', '"a\\ud800"'],
+  ])(
+    'is none of a record with another identity, where %s and %s are the same here',
+    async (one, other) => {
+      const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+      const [first, second, third] = [one, other, one].map((id, n) => [`{"n": ${n}, "id": ${id}}`]);
+      await proveTexts(database, await windowOf(database, streamId, DAY), [first as string[]]);
+      for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, second as string[]);
+      await walkAgain(streamId, third as string[], 2, NEXT_DAY);
+      expect(await counts('daywalk.events')).toBe(3);
+      expect(await counts('daywalk.record_versions')).toBe(0);
+      expect(await told()).toMatchObject({ gone: 1 });
+    },
+  );
+
   it('that its list showed twice for a while, as it moved between tiers, is shown as often as it is now', async () => {
     const streamId = await planDays(database, [DAY], { idPath: ['id'] });
     await publishNext(database, streamId, [[1, 2, 2, 3, 3]]);
