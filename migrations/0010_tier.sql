@@ -93,6 +93,8 @@ create function daywalk.put_back(p daywalk.pages) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if daywalk.matches_seal(p) is false then return false; end if;
+  -- Somebody may have dropped the partition of a month that was empty.
+  perform daywalk.ensure_partition(p.day);
   -- An attempt that read a changed object may have left another one, where there is no seal that tells.
   delete from daywalk.pages q where q.day = p.day and q.walk_id = p.walk_id and q.page_no = p.page_no and q is distinct from p;
   insert into daywalk.pages select p.* on conflict do nothing;

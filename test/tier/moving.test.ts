@@ -151,6 +151,14 @@ describe('days of three streams', () => {
     expect(await restoreAll(partsOf(database, store))).toEqual({ days: [], kept: [] });
   });
 
+  it('come back also where somebody has dropped the empty partition of their month', async () => {
+    const before = await everything(server);
+    await moveAll(partsOf(database, store));
+    await server.query('drop table daywalk.pages_2026_03');
+    expect((await restoreAll(partsOf(database, store))).kept).toEqual([]);
+    expect(await everything(server)).toEqual(before);
+  });
+
   it('move again after they came back, as other publications', async () => {
     const before = await believed(server, store);
     for (let time = 0; time < 2; time += 1) {
