@@ -211,9 +211,10 @@ export class Walk {
       // One record alone is asked for with a second one, which may be there.
       if (behind === null)
         return this.#goOn(await this.#asking.ask(records - 1, paging === 'number' ? 1 : 2));
-      // Some answer for all that is behind their last page with that page.
-      const isLast =
-        behind.beginsWithLast && lastTotal === records && (await this.#asking.showsLast(records));
+      // Some answer for all that is behind their last page with that page; one record alone looks so as well where `start` is not heeded.
+      const heedsStart = records === 1 && this.#context.knowledge.paging === 'offset';
+      const isAll = lastTotal === null ? heedsStart : lastTotal === records;
+      const isLast = behind.beginsWithLast && isAll && (await this.#asking.showsLast(records));
       if (behind.came === 0 || isLast) return this.#lastIsThere();
       // It came alone where more were asked for: records come singly, or others have come before it.
       const still = paging === 'offset' && records === 1 ? await this.#asking.ask(0, 2) : null;

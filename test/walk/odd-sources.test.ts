@@ -626,6 +626,16 @@ describe('pages that are counted by number, and the last one for all that is beh
   });
 });
 
+it('a source that shows its last records behind its end, and tells no totals, has a list of one record end with it', async () => {
+  // One of them stands alone around noon, where the day is cut.
+  const list = records(0, 40);
+  const at = (record: string) => (idOf(record) === 0 ? 43_235 : 2_000 * (idOf(record) + 1));
+  const arrange: Habits['arrange'] = (all, _, { start, length }) =>
+    start < all.length ? all : [...Array<string>(start).fill(''), ...all.slice(-length)];
+  const result = await exportDay(list, { arrange, at }, { pageLength: 30 });
+  expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+});
+
 it('pages that are counted by number, and tell themselves as the total, do not end where two records trade places', async () => {
   const list = records(1, 40);
   const result = await exportDay(
