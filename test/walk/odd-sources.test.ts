@@ -626,6 +626,17 @@ describe('pages that are counted by number, and the last one for all that is beh
   });
 });
 
+it.each([[1], [40]])(
+  'a source that counts from 1 shows none of %i records twice',
+  async (count) => {
+    const arrange: Habits['arrange'] = (all, _, { start }) =>
+      start === 0 ? all : [...Array<string>(1).fill(''), ...all];
+    const result = await exportDay(records(0, count), { arrange }, { pageLength: 30 });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.lastError).toMatch(/counts from 1/);
+  },
+);
+
 it('a source that shows its last records behind its end, and tells no totals, has a list of one record end with it', async () => {
   // One of them stands alone around noon, where the day is cut.
   const list = records(0, 40);

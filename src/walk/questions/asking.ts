@@ -20,6 +20,8 @@ const FARTHEST = 2_000_000_000;
 
 const IGNORES_START =
   'the source answers with the same page whatever `start` is: it cannot be paged';
+const COUNTS_FROM_ONE =
+  'start 0 and start 1 show the same record: it may stand there twice, or the source counts from 1';
 
 /** So many pages on, a walk may go round. */
 const LONG_WALK = 16;
@@ -133,13 +135,13 @@ export class Asking {
   }
 
   /**
-   * Refuses a page by number that equals the first one, and one that comes for every `start`: the first one of one record, or the
-   * newest by number, which comes far behind the list, too.
+   * Refuses a page by number that equals the first one, one that comes for every `start` (the first one of one record, or the
+   * newest by number, which comes far behind the list, too), and one that comes for 0 and for 1, where nothing tells that it stands twice.
    * @param before the walk without that page.
    * @throws {WalkError} where the first page comes for each `start`; `capped` where the newest page does for all behind it.
    */
   async refuseRepeated(
-    { records, pages, paging, first, newest }: WalkObserved,
+    { records, pages, paging, first, newest, lastTotal }: WalkObserved,
     { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
   ): Promise<void> {
     if (await this.#goesRound(records, pages))
@@ -151,6 +153,8 @@ export class Asking {
       const { pageLength: long } = this.#walk;
       const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
       if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
+      const isTold = (lastTotal ?? 0) > records || this.#context.knowledge.paging === 'offset';
+      if (pages === 1 && !isTold) throw contradicted(COUNTS_FROM_ONE);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)
         throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);
