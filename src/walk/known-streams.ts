@@ -8,7 +8,7 @@ import {
 } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { readBelievedDays, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
+import { readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
 import { readLargest } from '../store/evidence/proven.ts';
 import { listFailed, unfail } from '../store/leases.ts';
 import { OneAtATime } from './concurrency.ts';
@@ -53,17 +53,15 @@ export async function openStreams(
     [...streams].map(async ([streamId, stream]) => {
       // With a contract of other settings go facts.
       const contract = await StreamContract.open(database, reader, { streamId, ...stream });
-      const [facts, [largest], believed] = await Promise.all([
+      const [facts, [largest]] = await Promise.all([
         readLearned(database, [streamId]),
         readLargest(database, [streamId]),
-        readBelievedDays(database, [streamId]),
       ]);
       const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
       knowledge.largestAnswer = largest?.answer ?? 0;
       knowledge.longestList = largest?.list ?? 0;
-      for (const { day, records } of believed) knowledge.dayHolds(day, records, false);
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
       return {

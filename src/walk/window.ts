@@ -2,6 +2,7 @@
 import { WalkError } from '../errors.ts';
 import type { Claim, Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
+import { isAsManyBeside } from '../store/evidence/learned.ts';
 import { contradicted, isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
 import { isLongerShown, learnCutOtherwise } from './learning/caps.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
@@ -16,7 +17,13 @@ import { lookAtEnd } from './questions/end.ts';
 import { isRestless, shows, totalsCount } from './questions/questions.ts';
 import { isDivisible, textOf } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
-import { type Evidence, type HalvesObserved, mostTold, verdict } from './rules/verdict.ts';
+import {
+  type Evidence,
+  type HalvesObserved,
+  LEAST_CAP,
+  mostTold,
+  verdict,
+} from './rules/verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
 const FRUITLESS_LEASES = 10;
@@ -101,7 +108,7 @@ async function judge(
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
   await learnLowTotals(context, heard);
   const end = newest.end ?? 'open';
-  let evidence: Evidence = { ...evidenceOf(context, { stored, end, heard }), ...order };
+  let evidence: Evidence = { ...(await evidenceOf(context, { stored, end, heard })), ...order };
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
     if (said.kind === 'complete') return publish(context, { ...newest, heard }, said.proof);
@@ -194,7 +201,7 @@ async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd |
   const done = await walkToEnd(context, whole).catch((error: unknown) => ended(context, error));
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
-  const said = alone ? verdict(evidenceOf(context, done), knowledge.learned) : null;
+  const said = alone ? verdict(await evidenceOf(context, done), knowledge.learned) : null;
   if (said?.kind === 'complete') return publish(context, done, said.proof);
   await noteEnd(context, done);
   return null;
@@ -241,11 +248,15 @@ async function isAnsweredInPart(context: WindowContext): Promise<boolean> {
   return !(await isRefused(beginningOf(window)));
 }
 
-function evidenceOf(
-  { knowledge, window }: WindowContext,
+async function evidenceOf(
+  { database, window }: WindowContext,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
-): Evidence {
+): Promise<Evidence> {
   const audited = isAudited(window);
-  const asManyBeside = window.kind === 'day' && knowledge.isAsManyBeside(window.day, stored);
+  const { kind, streamId, day } = window;
+  const asManyBeside =
+    kind === 'day' &&
+    stored >= LEAST_CAP &&
+    (await isAsManyBeside(database, streamId, day, stored));
   return { stored, end, claims: heard, audited, held: window.held, asManyBeside };
 }

@@ -223,15 +223,15 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two days in a row end at the same number, and both are proven by their ends',
     'src/walk/window.ts',
-    "window.kind === 'day' && knowledge.isAsManyBeside(window.day, stored)",
+    '(await isAsManyBeside(database, streamId, day, stored))',
     'false',
     ['test/walk/found.test.ts'],
   ),
   mutant(
-    'what a process before believed is not known any more',
-    'src/walk/known-streams.ts',
-    'knowledge.dayHolds(day, records, false);',
-    '{}',
+    'a day beside that is walked now says nothing of a cap',
+    'src/store/evidence/learned.ts',
+    'and w.lease_id is not null',
+    'and false',
     ['test/walk/found.test.ts'],
   ),
   mutant(

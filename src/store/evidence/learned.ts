@@ -105,27 +105,34 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
   );
 }
 
-/** The days beside one that were believed by the very number of records that it holds, maybe by another process meanwhile. */
-export function listAsManyBeside(
+/**
+ * Whether a day beside this one holds just as many records, or another one that was believed by that number, and none more: a cap cuts
+ * all at one number. Not where halves have shown that it is none. Of days that are walked now, which may be judged at the same time, it
+ * counts what their walks have stored.
+ */
+export function isAsManyBeside(
   database: Database,
   streamId: number,
   day: Day,
   records: number,
-): Promise<Day[]> {
+): Promise<boolean> {
   return database.value(
-    `select coalesce(jsonb_agg(day), '[]') from daywalk.windows
-      where stream_id = $1 and kind = 'day' and day in ($2::date - 1, $2::date + 1) and split_by is null and state = 'complete'
-        and ${BELIEVED} and not proof ? 'summed' and (proof ->> 'records')::bigint = $3`,
-    [streamId, day, records],
-  );
-}
-
-/** Has a window walked again that was proven just now. */
-export async function walkAnew(database: Database, windowId: number): Promise<void> {
-  await database.persist(
-    `update daywalk.windows set rewalk = true, state = 'pending', due_at = clock_timestamp()
-      where window_id = $1 and state = 'complete' and lease_id is null`,
-    [windowId],
+    `with other as materialized (
+       select day, (proof ->> 'records')::bigint as records, ${BELIEVED} and not proof ? 'summed' as believed,
+              proof ->> 'kind' = 'halves' or proof ? 'summed' as halved
+         from daywalk.windows
+        where stream_id = $1 and kind = 'day' and day <> $2 and split_by is null and state = 'complete'
+          and proven_at > clock_timestamp() - make_interval(days => $4)
+     ), beside as (
+       select records from other where believed and day in ($2::date - 1, $2::date + 1)
+       union all
+       select (select k.next_start from daywalk.walks k where k.window_id = w.window_id and k.role = 'whole' order by k.number desc limit 1)
+         from daywalk.windows w
+        where w.stream_id = $1 and w.kind = 'day' and w.day in ($2::date - 1, $2::date + 1) and w.lease_id is not null
+     )
+     select not exists (select from other where halved and records = $3)
+        and ($3 in (select records from beside) or coalesce($3 = (select max(records) from other where believed), false))`,
+    [streamId, day, records, KEPT_DAYS],
   );
 }
 
@@ -135,19 +142,5 @@ export async function askMidnightsAgain(database: Database, streamId: number): P
     `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
       where stream_id = $1 and midnight is not null and ${ANEW}`,
     [streamId, KEPT_DAYS],
-  );
-}
-
-/** How many records days hold that were believed by that number, in the time for which facts are kept. */
-export function readBelievedDays(
-  database: Database,
-  streamIds: readonly number[],
-): Promise<{ readonly streamId: number; readonly day: Day; readonly records: number }[]> {
-  return database.persist(
-    `select stream_id as "streamId", day, (proof ->> 'records')::integer as records
-       from daywalk.windows
-      where stream_id = any ($1::integer[]) and kind = 'day' and split_by is null and state = 'complete'
-        and ${BELIEVED} and not proof ? 'summed' and proven_at > clock_timestamp() - make_interval(days => $2)`,
-    [streamIds, KEPT_DAYS],
   );
 }

@@ -2,7 +2,6 @@
 import { WalkError } from '../../errors.ts';
 import type { Proof } from '../../model.ts';
 import { secondsOf } from '../../plan/split.ts';
-import { listAsManyBeside, walkAnew } from '../../store/evidence/learned.ts';
 import {
   BrokenChainError,
   discardWalk,
@@ -31,8 +30,6 @@ export async function publish(
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
   const { walkId, stored, pages, unnoted = ALL_NOTED } = walk;
-  // Before anything is waited for: a day beside it that is judged meanwhile may be cut at the same number.
-  if (window.kind === 'day') knowledge.dayHolds(window.day, stored, isHalved(proof));
   let isOwn = false;
   try {
     await refuseOtherDays(context, walk);
@@ -64,22 +61,7 @@ export async function publish(
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
   await learnFrom(context, walk, proof);
-  if (window.kind === 'day' && stored >= LEAST_CAP && !isHalved(proof) && proof.kind !== 'union')
-    await refuseAsMany(context, stored);
   return { kind: 'complete', proof };
-}
-
-/** Has a day walked again that was believed while another process believed one beside it by the same number: neither knew of the other. */
-async function refuseAsMany(
-  { database, knowledge, window }: WindowContext,
-  stored: number,
-): Promise<void> {
-  const { streamId, day, windowId } = window;
-  // It was judged with that, or halves have shown that lists are not cut there.
-  if (knowledge.isAsManyBeside(day, stored)) return;
-  for (const beside of await listAsManyBeside(database, streamId, day, stored))
-    knowledge.dayHolds(beside, stored, false);
-  if (knowledge.isAsManyBeside(day, stored)) await walkAnew(database, windowId);
 }
 
 /** Whether its halves have shown that a window is whole. */

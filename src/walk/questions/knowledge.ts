@@ -1,6 +1,5 @@
 /** What is known of a stream's source: learned facts, which outlive the process and expire, and what this process has seen. */
-import type { Day, PageRequest } from '../../model.ts';
-import { addDays } from '../../plan/days.ts';
+import type { PageRequest } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, forget, type LearnedFact, learn } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
@@ -58,10 +57,6 @@ export class Knowledge {
   readonly firstProof = new OneAtATime();
   /** Windows that were tried in vain to calibrate totals with. */
   calibrationsTried = 0;
-  /** How many records days hold that were believed by that number. */
-  readonly #believed = new Map<Day, number>();
-  /** Numbers of records that lists were cut at by nothing, as halves have shown. */
-  readonly #halved = new Set<number>();
   /** What the windows proven so far hold, and for how long: what to expect of others. */
   #proven = { records: 0, seconds: 0 };
   /** Answers, and those of them that were empty where records are. */
@@ -189,23 +184,6 @@ export class Knowledge {
   proved(records: number, seconds: number): void {
     this.#proven.records += records;
     this.#proven.seconds += seconds;
-  }
-
-  /** Notes how many records a day holds, and whether its halves have shown it. */
-  dayHolds(day: Day, records: number, halved: boolean): void {
-    if (halved) this.#halved.add(records);
-    if (halved) this.#believed.delete(day);
-    else this.#believed.set(day, records);
-  }
-
-  /** Whether the day before or after it was believed to hold just as many, or another one that was, and none more: a cap cuts all at one number. */
-  isAsManyBeside(day: Day, records: number): boolean {
-    if (this.#halved.has(records)) return false;
-    const others = [...this.#believed].flatMap(([other, held]) => (other === day ? [] : held));
-    const beside = [-1, 1].map((days) => this.#believed.get(addDays(day, days)));
-    return (
-      beside.includes(records) || (others.includes(records) && Math.max(...others) === records)
-    );
   }
 
   /** How many records so many seconds hold, if they are like those of the windows proven so far; 0: nothing is known. */
