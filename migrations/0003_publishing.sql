@@ -61,6 +61,13 @@ begin
   select window_id from tree;
 end $$;
 
+-- The walks that a proof rests on: that of a window; of a cut those across, before and behind it; and those that they are united with.
+create function daywalk.walks_of(proof jsonb) returns bigint[]
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select array_remove(array[(proof ->> 'walk')::bigint, (proof ->> 'across')::bigint, (proof ->> 'before')::bigint, (proof ->> 'after')::bigint], null)
+         || array(select value::bigint from jsonb_array_elements_text(coalesce(proof -> 'unites', '[]')))
+$$;
+
 -- The walks that the newest proofs of the leaves of a window rest on. place: which copies of a record are copies of one
 -- another: those of a page in a union, whose order did not hold from page to page; else those of the walk.
 create function daywalk.proven_walks(top bigint)
@@ -71,10 +78,7 @@ begin
   select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path,
          leaf.kind <> 'cut' and leaf.proof ? 'unites' or count(*) over (partition by leaf.window_id, k.role) > 1
     from daywalk.leaves(top) as leaf
-    join daywalk.walks k on k.walk_id = any (
-           array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
-                 (leaf.proof ->> 'after')::bigint]
-           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))));
+    join daywalk.walks k on k.walk_id = any (daywalk.walks_of(leaf.proof));
 end $$;
 
 -- What is ignored in the records of a window, as its newest walk says.
@@ -1013,61 +1017,46 @@ language sql set search_path = pg_catalog, pg_temp as $$
    where w.window_id = target and w.split_by is not null and w.state <> 'replaced'
 $$;
 
--- Proves a window by a walk, if the lease, the checkpoint and the chain of stored pages agree with what was proven.
--- Returns proven, lost (another worker holds the window) or broken (the pages do not add up). May be repeated.
+-- Proves a window by a walk and those that the evidence names, if the lease, the checkpoint of that walk and the chains of stored pages
+-- agree with what was proven. Returns proven, lost (another worker holds the window) or broken (the pages do not add up). May be repeated.
 create function daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer,
                                      evidence jsonb, more_claims jsonb, more_requests integer) returns text
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
+  shown constant jsonb := evidence || jsonb_strip_nulls(jsonb_build_object('walk', walk));
+  named constant bigint[] := daywalk.walks_of(shown);
 begin
   if me.window_id is null then
-    return case when exists (select from daywalk.walks where walk_id = walk and outcome = 'proven') then 'proven' else 'lost' end;
+    return case when exists (select from daywalk.windows where window_id = target and proof = shown) then 'proven' else 'lost' end;
   end if;
   -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
-  if not exists (select from daywalk.walks k
-                  where k.walk_id = walk and k.window_id = target and k.next_start = at_start and k.pages = at_page
-                    and coalesce(k.outcome, 'ended') = 'ended' and daywalk.is_whole(walk)
-                    and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)) then
+  if (select count(*) from daywalk.walks k
+       where k.walk_id = any (named) and k.window_id = target and coalesce(k.outcome, 'ended') in ('ended', 'proven') and daywalk.is_whole(k.walk_id)
+         and (k.walk_id is distinct from walk
+              or (k.next_start = at_start and k.pages = at_page
+                  and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)))) < cardinality(named) then
     return 'broken';
   end if;
   update daywalk.walks k
      set outcome = 'proven', proof = evidence, requests = k.requests + case when k.walk_id = walk then more_requests else 0 end,
          claims = k.claims || case when k.walk_id = walk then more_claims else '[]' end, reason = null,
          finished_at = coalesce(k.finished_at, clock_timestamp())
-   where k.window_id = target
-     and (k.walk_id = walk
-          or (k.outcome = 'ended'
-              and k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))));
+   where k.walk_id = any (named) and coalesce(k.outcome, 'ended') = 'ended';
   me.current_walk := nullif(me.current_walk, walk);
   -- The whole stands for what was split.
   perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
   update daywalk.windows set split_by = null, split_reason = null, split_total = null, split_calibrated = false, state = 'pending'
    where window_id = target and split_by is not null;
-  perform daywalk.complete_window(me, evidence || jsonb_build_object('walk', walk));
+  perform daywalk.complete_window(me, shown);
   return 'proven';
 end $$;
 
--- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across, with those that
--- they are united with.
+-- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across.
 create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text
-language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
-declare
-  me daywalk.windows := daywalk.hold(target, lease);
-  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null)
-    || array(select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')));
-begin
-  if me.window_id is null then
-    return case when exists (select from daywalk.windows where window_id = target and proof = evidence) then 'proven' else 'lost' end;
-  end if;
-  if (select count(*) from daywalk.walks k
-       where k.walk_id = any (named) and k.window_id = target and k.outcome in ('ended', 'proven') and daywalk.is_whole(k.walk_id)) < cardinality(named) then
-    return 'broken';
-  end if;
-  update daywalk.walks set outcome = 'proven', proof = evidence where walk_id = any (named) and outcome = 'ended';
-  perform daywalk.complete_window(me, evidence);
-  return 'proven';
-end $$;
+language sql set search_path = pg_catalog, pg_temp as $$
+  select daywalk.prove_window(target, lease, null, null, null, evidence, '[]', 0)
+$$;
 
 -- Completes a split window whose parts and inner cuts are complete. Returns proven, lost, or
 -- open: a part is not complete, so that the window is given back and waits for it.

@@ -15,7 +15,6 @@ import {
 import { type EndedWalk, partOf, readWalks } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
-import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
 import { isLongerShown } from '../learning/caps.ts';
@@ -26,6 +25,7 @@ import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
 import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
+import { prove } from './publishing.ts';
 import { settleSpan } from './settle.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -235,18 +235,8 @@ async function publish(
   context: WindowContext,
   found: Omit<Proof, 'kind' | 'rule'>,
 ): Promise<WindowEnd> {
-  const { database, window } = context;
+  const { window } = context;
   const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
   await context.checkKnown({ except: [window.from, window.to].map((time) => time.slice(0, 10)) });
-  try {
-    await proveCut(database, window, proof);
-  } catch (error) {
-    if (!(error instanceof BrokenChainError)) throw error;
-    // A failover took some of them away; what is left of them is of another state of the source.
-    context.log.error({ err: error, window: window.from }, 'the walks of a cut are discarded');
-    for (const walk of [found.across, found.before, found.after, ...(found.unites ?? [])])
-      if (typeof walk === 'number') await discardWalk(database, window, walk, error.message);
-    return walkCut(context);
-  }
-  return { kind: 'complete', proof };
+  return (await prove(context, null, proof)) ?? walkCut(context);
 }

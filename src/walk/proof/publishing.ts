@@ -6,8 +6,10 @@ import {
   BrokenChainError,
   discardWalk,
   endWalk,
+  proveCut,
   proveWindow,
   readWithheld,
+  type WalkedSoFar,
 } from '../../store/walks.ts';
 import type { Unnoted, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
@@ -48,19 +50,37 @@ export async function publish(
   const withheld = fuller !== null && (await mayBeForgotten(context)) ? fuller : null;
   const newest = { walkId, nextStart: stored, pages };
   const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
-  try {
-    const { claims, requests } = withheld === null ? unnoted : ALL_NOTED;
-    await proveWindow(database, window, shown, shown.proof, claims, requests);
-  } catch (error) {
-    if (!(error instanceof BrokenChainError)) throw error;
-    context.log.error({ err: error, window: window.from }, 'a walk is discarded');
-    await discardWalk(database, window, shown.walkId, error.message, unnoted.requests);
-    return null;
-  }
-  if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
+  const end = await prove(context, shown, shown.proof, withheld === null ? unnoted : ALL_NOTED);
+  if (end === null || withheld !== null) return end;
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
   await learnFrom(context, walk, proof);
+  return end;
+}
+
+/**
+ * Proves a window by a walk and those that its proof names, or a cut by these alone.
+ * @returns null: their pages are not those that were walked, so they prove nothing, and are discarded.
+ */
+export async function prove(
+  { database, log, window }: WindowContext,
+  walk: WalkedSoFar | null,
+  proof: Proof,
+  { claims, requests }: Unnoted = ALL_NOTED,
+): Promise<WindowEnd | null> {
+  try {
+    if (walk === null) await proveCut(database, window, proof);
+    else await proveWindow(database, window, walk, proof, claims, requests);
+  } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
+    // A failover took some of them away; what is left of them is of another state of the source.
+    log.error({ err: error, window: window.from }, 'what was walked is discarded');
+    const { across, before, after, unites = [] } = proof;
+    for (const walkId of [walk?.walkId, across, before, after, ...unites])
+      if (typeof walkId === 'number')
+        await discardWalk(database, window, walkId, error.message, requests);
+    return null;
+  }
   return { kind: 'complete', proof };
 }
 
