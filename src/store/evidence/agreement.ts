@@ -13,8 +13,7 @@ const recordsOf = (ids: string): string => `
   join daywalk.walks as walk on walk.walk_id = page.walk_id
   cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest(${ids}) as id)) as newest
   cross join lateral unnest(
-    case when walk.ignored = newest.ignored or page.records = 0 then page.record_hashes
-         else (daywalk.hashes_of(page.body #> walk.records_path, newest.ignored))[page.skip + 1 :] end) as record (hash)`;
+    daywalk.hashes_in(page.record_hashes, walk.ignored, page.body, walk.records_path, page.skip, newest.ignored)) as record (hash)`;
 
 /** Whether a record stands on more than one page of the walk, by its identity or its content: a sign that the order may not hold. */
 export function isRepeated(database: Database, walkId: number): Promise<boolean> {
