@@ -90,21 +90,11 @@ export class Walk {
 
   /** Nothing more need be asked: the verdict lacks no end, as only a total that is believed can say. */
   #endSuffices(): boolean {
-    const { records, lastTotal } = this.#observed;
-    const { learned } = this.#context.knowledge;
     // What was taken up may have been stored days ago.
-    const isTakenUp = this.#walk.pages > 0;
-    // Judged at every page: all that was heard is not gone through again where no total can suffice.
-    if (
-      isTakenUp ||
-      records === 0 ||
-      learned.calibrated === 0 ||
-      (lastTotal ?? records) !== records
-    )
-      return false;
+    if (this.#walk.pages > 0) return false;
     const { audited = false } = this.#manner;
-    const claims = this.#heard;
-    const said = verdict({ audited, stored: records, end: 'open', claims }, learned);
+    const heard = { stored: this.#observed.records, end: 'open', claims: this.#heard } as const;
+    const said = verdict({ audited, ...heard }, this.#context.knowledge.learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 
