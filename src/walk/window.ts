@@ -67,7 +67,7 @@ const readWholes = async ({ database, window }: WindowContext, since = 0): Promi
 async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolean> {
   const walk = wholes.findLast(({ outcome }) => outcome === 'ended');
   if (walk === undefined || context.knowledge.restless) return false;
-  const asked = lookAtEnd(context, { ...walk, records: walk.stored }, 2, async () => true);
+  const asked = lookAtEnd(context, { ...walk, records: walk.stored }, 2);
   return (await orNull(asked)) !== null;
 }
 

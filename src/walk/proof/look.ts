@@ -96,7 +96,7 @@ async function lookAtHalves(context: WindowContext, length: number): Promise<str
   const { database, knowledge, window } = context;
   if (!knowledge.learned.cutOtherwise) return null;
   for (const half of await readHalves(database, window.windowId)) {
-    const difference = await lookAtEnd(context, half, length, async () => true);
+    const difference = await lookAtEnd(context, half, length);
     if (difference !== null) return `${textOf(half)}: ${difference}`;
   }
   return null;

@@ -18,14 +18,14 @@ type LookedAt = Span &
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.
- * @param wasBelieved whether the window was proven to be empty with an answer of this frame.
+ * @param wasBelieved whether the window was proven to be empty with an answer of this frame; absent: any will do.
  * @returns what differs; null: nothing, as far as one answer can tell.
  */
 export async function lookAtEnd(
   context: AskingContext,
   walk: LookedAt,
   length: number,
-  wasBelieved: (signature: string) => Promise<boolean> = async () => false,
+  wasBelieved: (signature: string) => Promise<boolean> = async () => true,
 ): Promise<string | null> {
   if (walk.proof?.kind === 'union') return lookAtUnion(context, walk, length);
   const { records } = walk;
