@@ -636,9 +636,9 @@ describe('the cuts of days', () => {
   it('know the walks of the windows beside them', async () => {
     const { day, cut } = await twoDays();
     await day([1]);
-    expect(await readNeighbours(database, { windowId: cut })).toEqual({
-      before: expect.objectContaining({ to: `${DAY} 23:59:59`, walks: [1] }),
-      after: null,
-    });
+    expect(await readNeighbours(database, { windowId: cut })).toEqual([
+      expect.objectContaining({ to: `${DAY} 23:59:59`, walks: [1] }),
+      null,
+    ]);
   });
 });

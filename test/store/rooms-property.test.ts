@@ -340,15 +340,7 @@ async function run(seed: number, log: string[]): Promise<void> {
       after = await endedWalk(database, cut, texts(f), { role: 'after', ...plan });
       const sides = [[before], [after]] as const;
       const neighbours = await readNeighbours(database, cut);
-      if (
-        !(await isCorrectionPlausible(
-          database,
-          [across],
-          sides,
-          neighbours.before?.walks ?? null,
-          neighbours.after?.walks ?? null,
-        ))
-      ) {
+      if (!(await isCorrectionPlausible(database, [[across], ...sides], neighbours))) {
         await askNeighboursAgain(database, cut);
         await database.query(
           `update daywalk.windows set state = 'failed', due_at = clock_timestamp(), lease_id = null, lease_expires = null, lease_owner = null, last_error = 'x', last_failed_at = clock_timestamp(), failures = 1 where window_id = $1`,

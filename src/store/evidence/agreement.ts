@@ -111,15 +111,16 @@ export function compareSums(
   );
 }
 
-/** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
+/**
+ * Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked.
+ * @param shown what lies across the cut, and on both sides of it.
+ */
 export function isCorrectionPlausible(
   database: Database,
-  across: Part,
-  sides: readonly [Part, Part],
-  before: Part | null,
-  after: Part | null,
+  shown: readonly [Part, Part, Part],
+  [before, after]: readonly [{ readonly walks: Part } | null, { readonly walks: Part } | null],
 ): Promise<boolean> {
-  const parts = [across, ...sides, before ?? [], after ?? []];
+  const parts = [...shown, before?.walks ?? [], after?.walks ?? []];
   return database.value(
     `${copiesIn(parts)}, counted as (
        select coalesce(sum(copies) filter (where part = 0), 0) as across,

@@ -59,11 +59,8 @@ export interface Neighbour extends Span {
   readonly walks: Part;
 }
 
-/** The windows on both sides of a cut; null: it is not complete, or was cut by level. */
-export interface Neighbours {
-  readonly before: Neighbour | null;
-  readonly after: Neighbour | null;
-}
+/** The windows before a cut and after it; null: it is not complete, or was cut by level. */
+export type Neighbours = readonly [Neighbour | null, Neighbour | null];
 
 /** Reads what is proven on both sides of a cut now. */
 export async function readNeighbours(
@@ -79,10 +76,8 @@ export async function readNeighbours(
       group by w.window_id, cut.window_id`,
     [windowId],
   );
-  return {
-    before: rows.find(({ isBefore }) => isBefore) ?? null,
-    after: rows.find(({ isBefore }) => !isBefore) ?? null,
-  };
+  const find = (before: boolean) => rows.find(({ isBefore }) => isBefore === before) ?? null;
+  return [find(true), find(false)];
 }
 
 /** Walks among which fourteen days are looked for; a backfill that made more in fewer days made no known answer old. */

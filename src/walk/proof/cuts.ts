@@ -8,6 +8,7 @@ import type { Proof, Span } from '../../model.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import {
   compareSums,
+  type Difference,
   holds,
   isCorrectionPlausible,
   walksAgree,
@@ -28,11 +29,14 @@ import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdic
 import { prove } from './publishing.ts';
 import { settleSpan } from './settle.ts';
 
-/** The walks around a cut; the sides are null where nothing lies across. */
+/** What each of the windows beside a cut shows of what lies across it: before it, and after it. */
+type Sides = readonly [EndedWalk, EndedWalk];
+
+/** The walks around a cut. */
 export interface CutWalks {
   readonly across: EndedWalk;
-  readonly before: EndedWalk | null;
-  readonly after: EndedWalk | null;
+  /** Null: nothing lies across. */
+  readonly sides: Sides | null;
 }
 
 const ATTEMPTS = 3;
@@ -44,30 +48,31 @@ const TOTAL_TELLS =
 /**
  * Walks J, and where it holds anything K1 and K2, and J again: all at one state of the source.
  * @param second the last one before the cut.
- * @param after only walks newer than this one count.
+ * @param newerThan only walks newer than this one count.
  */
 export async function askCut(
   context: WindowContext,
   second: string,
-  after: number,
+  newerThan: number,
 ): Promise<CutWalks> {
   const { database } = context;
-  let since = after;
+  let since = newerThan;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await learnReachAt(context, second, since);
     const spans = spansAround(second, context);
     const across = await settleSpan(context, 'across', spans.across, since);
-    if (across.stored === 0) return { across, before: null, after: null };
+    if (across.stored === 0) return { across, sides: null };
     const before = await settleSpan(context, 'before', spans.before, across.walkId);
-    const behind = await settleSpan(context, 'after', spans.after, across.walkId);
-    await refuseCapped(context, { across, before, after: behind });
-    const again = await settleSpan(context, 'across', spans.across, behind.walkId);
+    const after = await settleSpan(context, 'after', spans.after, across.walkId);
+    const sides = [before, after] as const;
+    await refuseCapped(context, { across, sides });
+    const again = await settleSpan(context, 'across', spans.across, after.walkId);
     const isSteady = await walksAgree(database, partOf(across), partOf(again));
     // Whatever is done at an edge, the edges of the span across lie further out.
     const holdsSides =
       (await holds(database, partOf(again), partOf(before))) &&
-      (await holds(database, partOf(again), partOf(behind)));
-    if (isSteady && holdsSides) return { across: again, before, after: behind };
+      (await holds(database, partOf(again), partOf(after)));
+    if (isSteady && holdsSides) return { across: again, sides };
     const first = firstPageOf(context, spans.across);
     if (isSteady) await learnFromHalves(context, first, [spans.before, spans.after]);
     else await learnWhatRuns(context, first);
@@ -88,8 +93,8 @@ async function learnReachAt(context: WindowContext, second: string, after: numbe
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */
-export const bothShowLess = ({ across, before, after }: CutWalks): boolean =>
-  [before, after].every((side) => side && side.stored > 0 && side.stored < across.stored);
+export const bothShowLess = ({ across, sides }: CutWalks): boolean =>
+  sides?.every(({ stored }) => stored > 0 && stored < across.stored) === true;
 
 /** As many records as the longest list may be a cap, which would cut J and its sides alike, unless longer ones are shown. */
 async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<void> {
@@ -123,8 +128,7 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     const isLookedAt = await learnHiddenByDate(context, window.from);
     await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
-    if (across?.stored === 0)
-      return proved(context, { across, before: null, after: null }, { more: 0, less: 0 });
+    if (across?.stored === 0) return proved(context, { across, sides: null }, { more: 0, less: 0 });
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const walks = await askCut(context, window.from, since).catch((error: unknown) =>
@@ -132,17 +136,13 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     );
     if (walks === null) continue;
     if (typeof walks === 'string') return unasked(context, walks);
-    const { across, before, after } = walks;
-    if (before === null || after === null) return proved(context, walks, { more: 0, less: 0 });
-    const sides = [partOf(before), partOf(after)] as const;
+    const { across, sides } = walks;
+    if (sides === null) return proved(context, walks, { more: 0, less: 0 });
+    const shown = [partOf(across), partOf(sides[0]), partOf(sides[1])] as const;
     const neighbours = await readNeighbours(database, window);
-    const lacking = await lackingOf(context, neighbours, before, after);
-    const beside = [neighbours.before?.walks ?? null, neighbours.after?.walks ?? null] as const;
-    if (
-      lacking.length === 0 &&
-      (await isCorrectionPlausible(database, partOf(across), sides, ...beside))
-    )
-      return proved(context, walks, await compareSums(database, sides, [partOf(across)]));
+    const lacking = await lackingOf(context, neighbours, sides);
+    if (lacking.length === 0 && (await isCorrectionPlausible(database, shown, neighbours)))
+      return proved(context, walks, await compareSums(database, shown.slice(1), [shown[0]]));
     const known = knowledge.ignored.length;
     for (const { whole, parts } of lacking)
       await learnFromHalves(context, firstPageOf(context, whole), parts);
@@ -178,9 +178,8 @@ async function walkHour(context: WindowContext, since: number): Promise<EndedWal
 /** The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. */
 async function lackingOf(
   { database }: WindowContext,
-  { before: one, after: other }: Neighbours,
-  before: EndedWalk,
-  after: EndedWalk,
+  [one, other]: Neighbours,
+  [before, after]: Sides,
 ): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
   const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
     !(await holds(database, walks, partOf(side)));
@@ -210,16 +209,16 @@ function whyUnasked({ knowledge, window }: WindowContext, error: unknown): strin
 
 async function proved(
   context: WindowContext,
-  { across, before, after }: CutWalks,
-  { more, less }: { readonly more: number; readonly less: number },
+  { across, sides }: CutWalks,
+  { more, less }: Difference,
 ): Promise<WindowEnd> {
   const why =
-    before === null
+    sides === null
       ? 'nothing lies across it'
       : `${more} shown by neither neighbour, ${less} by both`;
-  const sides = { before: before?.walkId ?? null, after: after?.walkId ?? null };
-  const others = [across, before, after].flatMap((walk) => walk?.unites ?? []);
-  const walks = { across: across.walkId, ...sides, ...(others.length > 0 && { unites: others }) };
+  const [before = null, after = null] = sides?.map(({ walkId }) => walkId) ?? [];
+  const unites = [across, ...(sides ?? [])].flatMap((walk) => walk.unites ?? []);
+  const walks = { across: across.walkId, before, after, ...(unites.length > 0 && { unites }) };
   const end = await publish(context, { records: more, removed: less, why, ...walks });
   const least = spansAround(context.window.from, context, 0).across;
   // It was learned meanwhile that dates hide what is farther away.

@@ -47,7 +47,7 @@ export async function compareHalves(
       mayBeCapped && error instanceof WalkError && error.fault === 'capped';
     const asked = halves.by === 'time' ? askCut(context, one.to, whole.walkId) : null;
     const cut = asked && (await orNull(asked, isUntold));
-    const sides = [cut?.before, cut?.after].flatMap((walk) => (walk ? [partOf(walk)] : []));
+    const sides = (cut?.sides ?? []).map(partOf);
     const plus = [...both, ...(cut === null ? [] : [cut.across])].map(partOf);
     const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
     // Records without a level are in no half.
@@ -133,10 +133,10 @@ export async function sumTotalsOfHalves(
       continue;
     }
     const cut = await askCut(context, one.to, whole.walkId);
-    const { across, before, after } = cut;
     // A cap would cut what lies across it as it cuts the whole.
-    if (!bothShowLess(cut) && across.stored >= whole.stored) return null;
-    return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
+    if (!bothShowLess(cut) && cut.across.stored >= whole.stored) return null;
+    const [before, after] = cut.sides ?? [];
+    return first + second + cut.across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
   }
   return null;
 }
