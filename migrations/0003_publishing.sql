@@ -1019,8 +1019,7 @@ $$;
 
 -- Proves a window by a walk and those that the evidence names, if the lease, the checkpoint of that walk and the chains of stored pages
 -- agree with what was proven. Returns proven, lost (another worker holds the window) or broken (the pages do not add up). May be repeated.
-create function daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer,
-                                     evidence jsonb, more_claims jsonb, more_requests integer) returns text
+create function daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb) returns text
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
@@ -1039,9 +1038,7 @@ begin
     return 'broken';
   end if;
   update daywalk.walks k
-     set outcome = 'proven', proof = evidence, requests = k.requests + case when k.walk_id = walk then more_requests else 0 end,
-         claims = k.claims || case when k.walk_id = walk then more_claims else '[]' end, reason = null,
-         finished_at = coalesce(k.finished_at, clock_timestamp())
+     set outcome = 'proven', proof = evidence, reason = null, finished_at = coalesce(k.finished_at, clock_timestamp())
    where k.walk_id = any (named) and coalesce(k.outcome, 'ended') = 'ended';
   me.current_walk := nullif(me.current_walk, walk);
   -- The whole stands for what was split.
@@ -1055,7 +1052,7 @@ end $$;
 -- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across.
 create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text
 language sql set search_path = pg_catalog, pg_temp as $$
-  select daywalk.prove_window(target, lease, null, null, null, evidence, '[]', 0)
+  select daywalk.prove_window(target, lease, null, null, null, evidence)
 $$;
 
 -- Completes a split window whose parts and inner cuts are complete. Returns proven, lost, or

@@ -105,9 +105,9 @@ export interface WalkEnding {
   readonly reason: string | null;
   /** How its list ended, and its proof where that is not believed yet. */
   readonly end: { readonly end?: ListEnd; readonly withheld?: Proof } | null;
-  /** What answers said that is not noted with the walk yet, and the requests that are not. */
-  readonly claims: readonly Claim[];
-  readonly requests: number;
+  /** What answers said that are no stored pages, and the requests that stored none; absent: nothing, or noted. */
+  readonly claims?: readonly Claim[];
+  readonly requests?: number;
 }
 
 /** Ends a walk without proving it, says more of how it ended, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */
@@ -115,7 +115,7 @@ export async function endWalk(
   database: Database,
   lease: Lease,
   walkId: number,
-  { outcome, reason, end, claims, requests }: WalkEnding,
+  { outcome, reason, end, claims = [], requests = 0 }: WalkEnding,
 ): Promise<void> {
   await database.persist(
     `with held as (
@@ -142,18 +142,13 @@ export async function endWalk(
   );
 }
 
-/**
- * Ends a walk that proves nothing.
- * @param requests that are not noted with the walk yet.
- */
+/** Ends a walk that proves nothing. */
 export const discardWalk = (
   database: Database,
   lease: Lease,
   walkId: number,
   reason: string,
-  requests = 0,
-): Promise<void> =>
-  endWalk(database, lease, walkId, { outcome: 'failed', reason, end: null, claims: [], requests });
+): Promise<void> => endWalk(database, lease, walkId, { outcome: 'failed', reason, end: null });
 
 /**
  * The largest walk of a window that was withheld before its source was accepted, and holds all that another one does and more;
@@ -182,7 +177,6 @@ export function readWithheld(
 /**
  * Proves a window by a walk, completes it and shows it (I4, I6): only if the lease, the checkpoint and the chain of stored
  * pages (I3) agree with what was proven. Repeating it gives the same answer, so a lost one is settled by repeating.
- * @param claims and requests that are not noted with the walk yet.
  * @throws {LeaseLostError} where another worker holds the window.
  * @throws {BrokenChainError} where the stored pages are not those that were walked.
  */
@@ -191,21 +185,12 @@ export async function proveWindow(
   lease: Lease,
   walk: WalkedSoFar,
   proof: Proof,
-  claims: readonly Claim[],
-  requests: number,
 ): Promise<void> {
   const outcome = await callFenced(
     database,
     lease,
-    'select daywalk.prove_window($1, $2::uuid, $3, $4, $5, $6::jsonb, $7::jsonb, $8) as outcome',
-    [
-      walk.walkId,
-      walk.nextStart,
-      walk.pages,
-      JSON.stringify(proof),
-      JSON.stringify(claims),
-      requests,
-    ],
+    'select daywalk.prove_window($1, $2::uuid, $3, $4, $5, $6::jsonb) as outcome',
+    [walk.walkId, walk.nextStart, walk.pages, JSON.stringify(proof)],
   );
   if (outcome !== 'proven')
     throw new BrokenChainError(

@@ -10,9 +10,10 @@ import {
   type OpenWalk,
   openWalk,
   readOpenWalk,
+  type WalkEnding,
   type WalkRole,
 } from '../store/walks.ts';
-import type { WalkEnd, Walks, WindowContext } from './questions/context.ts';
+import type { Walks, WindowContext } from './questions/context.ts';
 import { sameSpan } from './questions/span.ts';
 import type { WalkManner } from './rules/steps.ts';
 import { Walk } from './walk.ts';
@@ -39,34 +40,23 @@ export interface ToWalk {
  * @throws {WalkError} where it did not come to the end of the list; what fetching and storing throw.
  */
 export async function walkOnce(context: WindowContext, asked: ToWalk): Promise<void> {
-  await noteEnd(context, await walkToEnd(context, asked));
-}
-
-/** As {@link walkOnce}, but for an end that is not noted yet. Walks for comparison bring nothing that readers will see. */
-export async function walkToEnd(context: WindowContext, asked: ToWalk): Promise<WalkEnd> {
   const { database, log, window } = context;
   const open = await openOrResume(context, asked);
+  // Walks for comparison bring nothing that readers will see.
   const told = asked.role === 'whole' ? context : { ...context, onPage: () => {} };
   const walk = new Walk(told, open, asked.manner);
+  const note = (ending: WalkEnding) =>
+    endWalk(database, window, open.walkId, { ...ending, ...walk.unnoted });
   try {
-    return await walk.toEnd();
+    const end = await walk.toEnd();
+    await note({ outcome: 'ended', reason: null, end: { end } });
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
     const { message: reason, fault } = error;
-    const outcome = fault === 'shifted' ? 'shifted' : 'failed';
-    await endWalk(database, window, open.walkId, { outcome, reason, end: null, ...walk.unnoted });
+    await note({ outcome: fault === 'shifted' ? 'shifted' : 'failed', reason, end: null });
     log.info({ window: window.from, walk: open.number }, reason);
     throw error;
   }
-}
-
-/** Notes how a walk has ended. */
-export function noteEnd(
-  { database, window }: WindowContext,
-  { walkId, end, unnoted }: WalkEnd,
-): Promise<void> {
-  const note = { outcome: 'ended', reason: null, end: { end }, ...unnoted } as const;
-  return endWalk(database, window, walkId, note);
 }
 
 /**

@@ -8,7 +8,7 @@ import { askPage } from './answers.ts';
 import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import { Asking, beginsPage, claimOf } from './questions/asking.ts';
-import type { Unnoted, WalkEnd, WindowContext } from './questions/context.ts';
+import type { WindowContext } from './questions/context.ts';
 import { textOf } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
@@ -42,7 +42,7 @@ export class Walk {
   }
 
   /** What is noted with the walk when it ends. */
-  get unnoted(): Unnoted {
+  get unnoted() {
     const { claims, requests } = this.#asking;
     return { claims, requests: requests + this.#prefetch.wasted };
   }
@@ -52,23 +52,23 @@ export class Walk {
   }
 
   /**
+   * @returns how the list ended.
    * @throws {WalkError} where the list moved, cannot be paged, is capped, or is to be begun anew for what was learned.
    * @throws {EnvelopeError} where an answer is no page.
    * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
    * @throws whatever fetching and storing throw.
    */
-  async toEnd(): Promise<WalkEnd> {
-    let end: ListEnd | null = null;
+  async toEnd(): Promise<ListEnd> {
     try {
       await this.#resume();
-      while (end === null) end = await this.#step();
+      for (;;) {
+        const end = await this.#step();
+        if (end !== null) return end;
+      }
     } finally {
       // What is thrown away by that counts as requests, too.
       this.#prefetch.close();
     }
-    const { walkId } = this.#walk;
-    const { records: stored, pages } = this.#observed;
-    return { walkId, end, stored, pages, heard: this.#heard, unnoted: this.unnoted };
   }
 
   /** @returns how the list ended; null: it has not yet. */

@@ -1,11 +1,11 @@
 /** One window: walked until the evidence suffices, until it is split, or until it has failed often enough to say why. */
 import { WalkError } from '../errors.ts';
-import type { Claim, Span } from '../model.ts';
+import type { Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
 import { isAsManyBeside } from '../store/evidence/learned.ts';
 import { contradicted, isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
 import { isLongerShown, learnCutOtherwise } from './learning/caps.ts';
-import { isAudited, noteEnd, walkToEnd } from './once.ts';
+import { isAudited, walkOnce } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
 import { publish } from './proof/publishing.ts';
@@ -99,6 +99,7 @@ async function judge(
   wholes: Walks,
   newest: EndedWalk,
 ): Promise<WindowEnd | null> {
+  const { database, window } = context;
   const { walkId, stored, pages } = newest;
   const split = (reason: string) => splitUp(context, reason, Math.ceil(stored / pages));
   const order = await orderOf(context, wholes, newest);
@@ -107,8 +108,18 @@ async function judge(
     return again(context, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
   await learnLowTotals(context, heard);
-  const end = newest.end ?? 'open';
-  let evidence: Evidence = { ...(await evidenceOf(context, { stored, end, heard })), ...order };
+  let evidence: Evidence = {
+    ...order,
+    stored,
+    end: newest.end ?? 'open',
+    claims: heard,
+    audited: isAudited(window),
+    held: window.held,
+    asManyBeside:
+      window.kind === 'day' &&
+      stored >= LEAST_CAP &&
+      (await isAsManyBeside(database, window, stored)),
+  };
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
     if (said.kind === 'complete') return publish(context, { ...newest, heard }, said.proof);
@@ -191,20 +202,17 @@ async function byUnion(context: WindowContext, wholes: Walks): Promise<WindowEnd
   return walkOnePage(context, wholes).catch((error: unknown) => ended(context, error));
 }
 
-/** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
+/** Walks the whole window. */
 async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const { knowledge, window, windowRecords } = context;
   const isWhole = knowledge.totalsCount === false || !isDivisible(context);
   const mostRecords = isWhole ? null : windowRecords;
   const manner = { audited: isAudited(window), mostRecords };
   const whole = { role: 'whole', span: window, earlier: wholes, manner } as const;
-  const done = await walkToEnd(context, whole).catch((error: unknown) => ended(context, error));
-  if (done === null || 'kind' in done) return done;
-  const alone = wholes.length === 0 && done.pages < 2;
-  const said = alone ? verdict(await evidenceOf(context, done), knowledge.learned) : null;
-  if (said?.kind === 'complete') return publish(context, done, said.proof);
-  await noteEnd(context, done);
-  return null;
+  return walkOnce(context, whole).then(
+    () => null,
+    (error: unknown) => ended(context, error),
+  );
 }
 
 /** Faults that smaller windows may not meet. */
@@ -246,17 +254,4 @@ async function isAnsweredInPart(context: WindowContext): Promise<boolean> {
   // It may have been of a moment, or of another span.
   if (!isDivisible(context) || !(await isRefused(window))) return false;
   return !(await isRefused(beginningOf(window)));
-}
-
-async function evidenceOf(
-  { database, window }: WindowContext,
-  { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
-): Promise<Evidence> {
-  const audited = isAudited(window);
-  const { kind, streamId, day } = window;
-  const asManyBeside =
-    kind === 'day' &&
-    stored >= LEAST_CAP &&
-    (await isAsManyBeside(database, streamId, day, stored));
-  return { stored, end, claims: heard, audited, held: window.held, asManyBeside };
 }

@@ -132,8 +132,6 @@ class RealWindow {
           lease,
           { walkId, nextStart: at, pages: at },
           totalProof(proof),
-          [],
-          0,
         );
       case 'renew':
         return renewLease(database, lease, TTL_MS);

@@ -223,7 +223,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two days in a row end at the same number, and both are proven by their ends',
     'src/walk/window.ts',
-    '(await isAsManyBeside(database, streamId, day, stored))',
+    '(await isAsManyBeside(database, window, stored))',
     'false',
     ['test/walk/found.test.ts'],
   ),

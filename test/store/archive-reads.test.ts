@@ -65,7 +65,7 @@ async function publish(
     nextStart += records;
   }
   const walk = { walkId, nextStart, pages: pages.length };
-  await proveWindow(database, window, walk, totalProof(nextStart), [], 0);
+  await proveWindow(database, window, walk, totalProof(nextStart));
   for (const day of ['2026-03-04', DAY])
     await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
 }

@@ -252,8 +252,6 @@ describe('records that came late', () => {
       window,
       { walkId: first.walkId, nextStart: 4, pages: 2 },
       totalProof(4),
-      [],
-      0,
     );
     expect(await server.query('select position::int from daywalk.events order by 1')).toEqual(
       [0, 1, 2, 3].map((position) => ({ position })),

@@ -438,9 +438,7 @@ describe('a split day that is walked whole', () => {
         [day],
       ),
     ).toEqual([{ state: 'replaced', due_at: null }]);
-    await expect(proveWindow(database, held, walk, totalProof(1), [], 0)).rejects.toThrow(
-      LeaseLostError,
-    );
+    await expect(proveWindow(database, held, walk, totalProof(1))).rejects.toThrow(LeaseLostError);
     expect(await audit(server)).toEqual([]);
     expect(await overlooked(server)).toEqual([]);
   });
@@ -492,9 +490,7 @@ describe('two workers', () => {
   }
 
   it('that prove the last two parts at once let the split be closed', async () => {
-    const day = await both((window, walk) =>
-      proveWindow(database, window, walk, totalProof(1), [], 0),
-    );
+    const day = await both((window, walk) => proveWindow(database, window, walk, totalProof(1)));
     expect(await stateOf(day)).toEqual({ state: 'split', due: true });
   });
 
@@ -510,7 +506,7 @@ describe('two workers', () => {
     try {
       const day = await both(async (window, { walkId, nextStart, pages }, at) => {
         const proving = (clients[at] as pg.Client).query(
-          'select daywalk.prove_window($1, $2, $3, $4, $5, $6, $7, 0)',
+          'select daywalk.prove_window($1, $2, $3, $4, $5, $6)',
           [
             window.windowId,
             window.leaseId,
@@ -518,7 +514,6 @@ describe('two workers', () => {
             nextStart,
             pages,
             JSON.stringify(totalProof(1)),
-            '[]',
           ],
         );
         await expect(proving).rejects.toThrow(

@@ -191,7 +191,7 @@ describe('proving', () => {
       const ambush = proxy.ambush(fault, PROVE);
       const { walkId } = begun.checkpoint;
       const end = { walkId, nextStart: 3, pages: 1 };
-      const proving = proveWindow(database, begun.window, end, proof, [], 2);
+      const proving = proveWindow(database, begun.window, end, proof);
       await lost(ambush, fault);
       await proving;
       ambush.release();
@@ -201,7 +201,7 @@ describe('proving', () => {
       ).toEqual([{ state: 'complete', lease_id: null, current_walk: null }]);
       expect(
         await server.query('select walk_id::int, outcome, shown, requests from daywalk.walks'),
-      ).toEqual([{ walk_id: walkId, outcome: 'proven', shown: 'whole', requests: 3 }]);
+      ).toEqual([{ walk_id: walkId, outcome: 'proven', shown: 'whole', requests: 1 }]);
       expect(await server.query('select from daywalk.publications')).toHaveLength(1);
       expect(await audit(server)).toEqual([]);
     },

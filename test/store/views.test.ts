@@ -150,7 +150,7 @@ describe('the events', () => {
         await storePage(database, begun.window, TTL_MS, begun.checkpoint, page, contract, false),
       ).toMatchObject({ records: 1 });
       const walk = { walkId: begun.checkpoint.walkId, nextStart: 1, pages: 1 };
-      await proveWindow(database, begun.window, walk, totalProof(1), [], 0);
+      await proveWindow(database, begun.window, walk, totalProof(1));
     }
     expect([...(await ids())].sort()).toEqual([1, 2, 3, 4]);
   });

@@ -145,7 +145,7 @@ export async function proveTexts(
 ): Promise<LeasedWindow> {
   const window = await leaseWindow(database, windowId);
   const walk = await walkTexts(database, window, pages, plan);
-  await proveWindow(database, window, walk, { ...totalProof(walk.nextStart), ...change }, [], 0);
+  await proveWindow(database, window, walk, { ...totalProof(walk.nextStart), ...change });
   return window;
 }
 

@@ -47,13 +47,13 @@ async function statementsOf(
   );
 }
 
-it('a window of one page is leased, opened, stored and proven, and nothing else is read of it', async () => {
+it('a window of one page is leased, opened, stored and proven, and read once to be judged', async () => {
   expect(await statementsOf(closedDays(3), 1, 'first proven')).toEqual({
     // One to see whether a look is due.
     leases: 2,
     openings: 1,
     readOpen: 0,
-    walksRead: 0,
+    walksRead: 1,
     pages: 1,
     proven: 1,
   });

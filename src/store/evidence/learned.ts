@@ -1,6 +1,6 @@
 /** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
-import type { Day } from '../../model.ts';
 import type { Database } from '../database.ts';
+import type { LeasedWindow } from '../leases.ts';
 import { isPruned, isRetired } from '../shown.ts';
 
 /** What can be learned. */
@@ -112,8 +112,7 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
  */
 export function isAsManyBeside(
   database: Database,
-  streamId: number,
-  day: Day,
+  { streamId, day }: Pick<LeasedWindow, 'streamId' | 'day'>,
   records: number,
 ): Promise<boolean> {
   return database.value(

@@ -11,14 +11,12 @@ import {
   readWithheld,
   type WalkedSoFar,
 } from '../../store/walks.ts';
-import type { Unnoted, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
+import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import { refuseOtherDays } from './contradictions.ts';
 import { asOldest, mayBeForgotten, refuseForgotten } from './forgotten.ts';
-
-const ALL_NOTED: Unnoted = { claims: [], requests: 0 };
 
 /**
  * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
@@ -31,7 +29,7 @@ export async function publish(
   proof: Proof,
 ): Promise<WindowEnd | null> {
   const { database, knowledge, window } = context;
-  const { walkId, stored, pages, unnoted = ALL_NOTED } = walk;
+  const { walkId, stored, pages } = walk;
   let isOwn = false;
   try {
     await refuseOtherDays(context, walk);
@@ -42,7 +40,7 @@ export async function publish(
     if (!(error instanceof WalkError)) throw error;
     const outcome = isOwn ? 'ended' : 'failed';
     const [reason, end] = isOwn ? [null, { withheld: proof }] : [error.message, null];
-    await endWalk(database, window, walkId, { outcome, reason, end, ...unnoted });
+    await endWalk(database, window, walkId, { outcome, reason, end });
     throw error;
   }
   const fuller =
@@ -50,7 +48,7 @@ export async function publish(
   const withheld = fuller !== null && (await mayBeForgotten(context)) ? fuller : null;
   const newest = { walkId, nextStart: stored, pages };
   const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
-  const end = await prove(context, shown, shown.proof, withheld === null ? unnoted : ALL_NOTED);
+  const end = await prove(context, shown, shown.proof);
   if (end === null || withheld !== null) return end;
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
@@ -66,19 +64,17 @@ export async function prove(
   { database, log, window }: WindowContext,
   walk: WalkedSoFar | null,
   proof: Proof,
-  { claims, requests }: Unnoted = ALL_NOTED,
 ): Promise<WindowEnd | null> {
   try {
     if (walk === null) await proveCut(database, window, proof);
-    else await proveWindow(database, window, walk, proof, claims, requests);
+    else await proveWindow(database, window, walk, proof);
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
     // A failover took some of them away; what is left of them is of another state of the source.
     log.error({ err: error, window: window.from }, 'what was walked is discarded');
     const { across, before, after, unites = [] } = proof;
     for (const walkId of [walk?.walkId, across, before, after, ...unites])
-      if (typeof walkId === 'number')
-        await discardWalk(database, window, walkId, error.message, requests);
+      if (typeof walkId === 'number') await discardWalk(database, window, walkId, error.message);
     return null;
   }
   return { kind: 'complete', proof };

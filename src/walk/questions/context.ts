@@ -1,12 +1,11 @@
 /** What proving a window needs, and what becomes of it. */
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import type { Claim, ListEnd, Proof, Stream, TimeSpan } from '../../model.ts';
+import type { Claim, Proof, Stream, TimeSpan } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import type { CanaryDays } from '../../store/evidence/proven.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
-import type { WalkEnding } from '../../store/walks.ts';
 import type { AnswerContext } from '../answers.ts';
 import type { Frame } from '../contract.ts';
 import type { PrefetchBudget } from '../prefetch/budget.ts';
@@ -84,15 +83,4 @@ export type Walks = readonly EndedWalk[];
 export interface WalkToPublish extends Pick<EndedWalk, 'walkId' | 'stored' | 'pages'> {
   /** Of every answer of the walk. */
   readonly heard: readonly Claim[];
-  /** What is not noted in its row yet; absent: nothing. Claims of pages are in theirs. */
-  readonly unnoted?: Unnoted;
 }
-
-/** A walk at the end of its list, which is not noted in its row yet. */
-export interface WalkEnd extends WalkToPublish {
-  readonly end: ListEnd;
-  readonly unnoted: Unnoted;
-}
-
-/** What answers that are no stored pages have said, and requests that stored none. */
-export type Unnoted = Pick<WalkEnding, 'claims' | 'requests'>;
