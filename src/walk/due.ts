@@ -68,9 +68,8 @@ const IN_LINE = 2;
 const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
-interface RunContext extends WalkParts {
+interface RunContext extends WalkParts, WalkOptions {
   readonly budget: PrefetchBudget;
-  readonly options: WalkOptions;
   readonly states: readonly StreamState[];
   readonly signal: AbortSignal;
   readonly onEvent: (event: WalkEvent) => void;
@@ -108,8 +107,8 @@ export async function runDueWindows(
   const budget = new PrefetchBudget({ requests: concurrency, inLine: IN_LINE, bytes: aheadBytes });
   const context: RunContext = {
     ...own,
+    ...options,
     budget,
-    options,
     states,
     onEvent,
     unlooked: [...streams.keys()],
@@ -125,7 +124,7 @@ export async function runDueWindows(
 
 /** Leases and walks, one window after the other; waits for what other processes hold. */
 async function work(context: RunContext, beginAnother: () => void): Promise<void> {
-  const { database, clock, owner, options, signal } = context;
+  const { database, clock, owner, leaseTtlMs, signal } = context;
   for (;;) {
     signal.throwIfAborted();
     // Ours from before the answer comes: another worker of this process may look before we know.
@@ -134,7 +133,7 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
     const toLookAt = context.unlooked.shift();
     const looks = toLookAt === undefined ? {} : { streamIds: [toLookAt], looksOnly: true };
     const scope = { ...context.scope(), ...looks };
-    const window = await acquireLease(database, leaseId, owner, options.leaseTtlMs, scope, signal);
+    const window = await acquireLease(database, leaseId, owner, leaseTtlMs, scope, signal);
     if (window !== null) {
       beginAnother();
       await runWindow(context, window);
@@ -151,7 +150,7 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
 
 /** Runs one leased window to whatever end it has; throws only what stops the whole run. */
 async function runWindow(context: RunContext, leased: LeasedWindow): Promise<void> {
-  const { database, options, onEvent } = context;
+  const { database, onEvent } = context;
   const { streamId, windowId, kind, day, from, to } = leased;
   // Only windows of these streams are leased.
   const state = context.states.find((one) => one.streamId === streamId) as StreamState;
@@ -160,8 +159,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
   try {
-    const keeping = { ...context, leaseTtlMs: options.leaseTtlMs };
-    const end = await whileLeased(keeping, leased, (signal) =>
+    const end = await whileLeased(context, leased, (signal) =>
       firstAnswer.run(
         (onFirst) => decide(contextOf(turn, signal, onFirst)),
         () => contract.known !== null,
@@ -176,9 +174,8 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
 }
 
 function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): WindowContext {
-  const { options, state, leased, window, onEvent } = turn;
+  const { state, leased, window, onEvent } = turn;
   return {
-    ...options,
     ...state,
     ...turn,
     signal,

@@ -130,7 +130,7 @@ export function isAsManyBeside(
         where w.stream_id = $1 and w.kind = 'day' and w.day in ($2::date - 1, $2::date + 1) and w.lease_id is not null
      )
      select not exists (select from other where halved and records = $3)
-        and ($3 in (select records from beside) or coalesce($3 = (select max(records) from other where believed), false))`,
+        and (exists (select from beside where records = $3) or coalesce((select max(records) from other where believed) = $3, false))`,
     [streamId, day, records, KEPT_DAYS],
   );
 }
