@@ -2600,28 +2600,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.prove_cut(target bigint, lease uuid, evidence jsonb)
  RETURNS text
- LANGUAGE plpgsql
+ LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-declare
-  me daywalk.windows := daywalk.hold(target, lease);
-  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null)
-    || array(select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')));
-begin
-  if me.window_id is null then
-    return case when exists (select from daywalk.windows where window_id = target and proof = evidence) then 'proven' else 'lost' end;
-  end if;
-  if (select count(*) from daywalk.walks k
-       where k.walk_id = any (named) and k.window_id = target and k.outcome in ('ended', 'proven') and daywalk.is_whole(k.walk_id)) < cardinality(named) then
-    return 'broken';
-  end if;
-  update daywalk.walks set outcome = 'proven', proof = evidence where walk_id = any (named) and outcome = 'ended';
-  perform daywalk.complete_window(me, evidence);
-  return 'proven';
-end $function$;
+  select daywalk.prove_window(target, lease, null, null, null, evidence)
+$function$;
 
-CREATE OR REPLACE FUNCTION daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb, more_claims jsonb, more_requests integer)
+CREATE OR REPLACE FUNCTION daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb)
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2629,31 +2614,29 @@ CREATE OR REPLACE FUNCTION daywalk.prove_window(target bigint, lease uuid, walk 
 AS $function$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
+  shown constant jsonb := evidence || jsonb_strip_nulls(jsonb_build_object('walk', walk));
+  named constant bigint[] := daywalk.walks_of(shown);
 begin
   if me.window_id is null then
-    return case when exists (select from daywalk.walks where walk_id = walk and outcome = 'proven') then 'proven' else 'lost' end;
+    return case when exists (select from daywalk.windows where window_id = target and proof = shown) then 'proven' else 'lost' end;
   end if;
   -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
-  if not exists (select from daywalk.walks k
-                  where k.walk_id = walk and k.window_id = target and k.next_start = at_start and k.pages = at_page
-                    and coalesce(k.outcome, 'ended') = 'ended' and daywalk.is_whole(walk)
-                    and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)) then
+  if (select count(*) from daywalk.walks k
+       where k.walk_id = any (named) and k.window_id = target and coalesce(k.outcome, 'ended') in ('ended', 'proven') and daywalk.is_whole(k.walk_id)
+         and (k.walk_id is distinct from walk
+              or (k.next_start = at_start and k.pages = at_page
+                  and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)))) < cardinality(named) then
     return 'broken';
   end if;
   update daywalk.walks k
-     set outcome = 'proven', proof = evidence, requests = k.requests + case when k.walk_id = walk then more_requests else 0 end,
-         claims = k.claims || case when k.walk_id = walk then more_claims else '[]' end, reason = null,
-         finished_at = coalesce(k.finished_at, clock_timestamp())
-   where k.window_id = target
-     and (k.walk_id = walk
-          or (k.outcome = 'ended'
-              and k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))));
+     set outcome = 'proven', proof = evidence, reason = null, finished_at = coalesce(k.finished_at, clock_timestamp())
+   where k.walk_id = any (named) and coalesce(k.outcome, 'ended') = 'ended';
   me.current_walk := nullif(me.current_walk, walk);
   -- The whole stands for what was split.
   perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
   update daywalk.windows set split_by = null, split_reason = null, split_total = null, split_calibrated = false, state = 'pending'
    where window_id = target and split_by is not null;
-  perform daywalk.complete_window(me, evidence || jsonb_build_object('walk', walk));
+  perform daywalk.complete_window(me, shown);
   return 'proven';
 end $function$;
 
@@ -2709,10 +2692,7 @@ begin
   select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path,
          leaf.kind <> 'cut' and leaf.proof ? 'unites' or count(*) over (partition by leaf.window_id, k.role) > 1
     from daywalk.leaves(top) as leaf
-    join daywalk.walks k on k.walk_id = any (
-           array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
-                 (leaf.proof ->> 'after')::bigint]
-           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))));
+    join daywalk.walks k on k.walk_id = any (daywalk.walks_of(leaf.proof));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.prunable_walks(of_stream integer, on_day date, which text)
@@ -3805,6 +3785,16 @@ begin
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
    where k.walk_id = any (of_walks));
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.walks_of(proof jsonb)
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array_remove(array[(proof ->> 'walk')::bigint, (proof ->> 'across')::bigint, (proof ->> 'before')::bigint, (proof ->> 'after')::bigint], null)
+         || array(select value::bigint from jsonb_array_elements_text(coalesce(proof -> 'unites', '[]')))
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.warns_of_more(warning text)
  RETURNS boolean

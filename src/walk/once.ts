@@ -42,9 +42,7 @@ export interface ToWalk {
 export async function walkOnce(context: WindowContext, asked: ToWalk): Promise<void> {
   const { database, log, window } = context;
   const open = await openOrResume(context, asked);
-  // Walks for comparison bring nothing that readers will see.
-  const told = asked.role === 'whole' ? context : { ...context, onPage: () => {} };
-  const walk = new Walk(told, open, asked.manner);
+  const walk = new Walk(context, open, asked.manner);
   const note = (ending: WalkEnding) =>
     endWalk(database, window, open.walkId, { ...ending, ...walk.unnoted });
   try {

@@ -47,10 +47,6 @@ export class Walk {
     return { claims, requests: requests + this.#prefetch.wasted };
   }
 
-  get #heard(): Claim[] {
-    return [...this.#pageClaims, ...this.#asking.claims];
-  }
-
   /**
    * @returns how the list ended.
    * @throws {WalkError} where the list moved, cannot be paged, is capped, or is to be begun anew for what was learned.
@@ -93,8 +89,9 @@ export class Walk {
     // What was taken up may have been stored days ago.
     if (this.#walk.pages > 0) return false;
     const { audited = false } = this.#manner;
-    const heard = { stored: this.#observed.records, end: 'open', claims: this.#heard } as const;
-    const said = verdict({ audited, ...heard }, this.#context.knowledge.learned);
+    const claims = [...this.#pageClaims, ...this.#asking.claims];
+    const { learned } = this.#context.knowledge;
+    const said = verdict({ audited, stored: this.#observed.records, end: 'open', claims }, learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 
@@ -151,7 +148,9 @@ export class Walk {
       if (facts.came > 0) knowledge.answered();
       if (!this.#manner.unlinked) await this.#asking.refuseRepeated(this.#observed, facts);
       this.#note({ ...facts, skip, claim: claimOf(page, facts) });
-      onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
+      // Walks for comparison bring nothing that readers will see.
+      if (this.#walk.role === 'whole')
+        onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }

@@ -124,9 +124,9 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what an earlier worker heard is forgotten',
-    WALK,
-    'return [...this.#pageClaims, ...this.#asking.claims];',
-    'return [...this.#asking.claims];',
+    'src/store/evidence/evidence.ts',
+    'claims: [...pageClaims.map(claimOf), ...claims],',
+    'claims,',
     [...ODD, 'test/walk/resumed-walks.test.ts'],
   ),
   mutant(
