@@ -230,8 +230,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day beside that is walked now says nothing of a cap',
     'src/store/evidence/learned.ts',
-    'and w.lease_id is not null',
-    'and false',
+    'from near where lease_id is not null',
+    'from near where false',
     ['test/walk/found.test.ts'],
   ),
   mutant(

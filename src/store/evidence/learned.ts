@@ -105,10 +105,13 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
   );
 }
 
+/** So many days on both sides of a day are compared with it. */
+const DAYS_BESIDE = 30;
+
 /**
- * Whether a day beside this one holds just as many records, or another one that was believed by that number, and none more: a cap cuts
- * all at one number. Not where halves have shown that it is none. Of days that are walked now, which may be judged at the same time, it
- * counts what their walks have stored.
+ * Whether a day beside this one holds just as many records, or one of the month around it, none of which holds more: a cap cuts all at one
+ * number. Not where halves have shown that it is none. Only days count that were believed by that number; and those that are walked now,
+ * which may be judged at the same time, by what they have stored.
  */
 export function isAsManyBeside(
   database: Database,
@@ -116,22 +119,24 @@ export function isAsManyBeside(
   records: number,
 ): Promise<boolean> {
   return database.value(
-    `with other as materialized (
-       select day, (proof ->> 'records')::bigint as records, ${BELIEVED} and not proof ? 'summed' as believed,
-              proof ->> 'kind' = 'halves' or proof ? 'summed' as halved
-         from daywalk.windows
-        where stream_id = $1 and kind = 'day' and day <> $2 and split_by is null and state = 'complete'
-          and proven_at > clock_timestamp() - make_interval(days => $4)
-     ), beside as (
-       select records from other where believed and day in ($2::date - 1, $2::date + 1)
+    `with near as materialized (
+       select * from daywalk.windows
+        where stream_id = $1 and kind = 'day' and day between $2::date - $5::integer and $2::date + $5::integer and day <> $2
+     ), other as (
+       select day, (proof ->> 'records')::bigint as records from near
+        where split_by is null and state = 'complete' and proven_at > clock_timestamp() - make_interval(days => $4)
+          and ${BELIEVED} and not proof ? 'summed'
        union all
-       select (select k.next_start from daywalk.walks k where k.window_id = w.window_id and k.role = 'whole' order by k.number desc limit 1)
-         from daywalk.windows w
-        where w.stream_id = $1 and w.kind = 'day' and w.day in ($2::date - 1, $2::date + 1) and w.lease_id is not null
+       select day, (select k.next_start from daywalk.walks k
+                     where k.window_id = near.window_id and k.role = 'whole' order by k.number desc limit 1)
+         from near where lease_id is not null
      )
-     select not exists (select from other where halved and records = $3)
-        and (exists (select from beside where records = $3) or coalesce((select max(records) from other where believed) = $3, false))`,
-    [streamId, day, records, KEPT_DAYS],
+     select not exists (select from near
+                         where split_by is null and state = 'complete' and proven_at > clock_timestamp() - make_interval(days => $4)
+                           and (proof ->> 'kind' = 'halves' or proof ? 'summed') and (proof ->> 'records')::bigint = $3)
+        and (exists (select from other where day in ($2::date - 1, $2::date + 1) and records = $3)
+             or coalesce($3 = (select max(records) from other), false))`,
+    [streamId, day, records, KEPT_DAYS, DAYS_BESIDE],
   );
 }
 
