@@ -364,6 +364,45 @@ it.each([
   },
 );
 
+it('a cap that came when larger days were proven is met where two processes walk days at it, and a smaller one between them', async () => {
+  const [start = '', one = '', small = '', other = ''] = days.slice(-4);
+  const source = new ImaginedSource(
+    {
+      [start]: records(1000, 130),
+      [one]: records(2000, 240),
+      [small]: records(3000, 20),
+      [other]: records(4000, 250),
+    },
+    { arrange: (list) => (list.length > 200 ? list.slice(0, 57) : list) },
+  );
+  const exporting = exportingOf(source, { since: start, pageLength: 40, concurrency: 1 });
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 3 * 86_400_000 });
+  /** The second process comes to the last day as the first one is about to prove the first of them. */
+  let second: Promise<unknown> | null = null;
+  let comes = (): void => {};
+  const hasCome = new Promise<void>((resolve) => {
+    comes = resolve;
+  });
+  let proofs = 0;
+  const ofSecond: Gate = async (statement, act) => {
+    if (statement?.includes('prove_window')) proofs += 1;
+    if (proofs === 2) comes();
+    return act();
+  };
+  const ofFirst: Gate = async (statement, act) => {
+    if (statement?.includes('prove_window')) {
+      second ??= runOnce({ ...exporting, gate: ofSecond });
+      await hasCome;
+    }
+    return act();
+  };
+  await runOnce({ ...exporting, gate: ofFirst });
+  await second;
+  await dueNow();
+  const results = await exported(exporting);
+  expect([one, other].map((day) => results.get(day)?.published.length)).toEqual([240, 250]);
+});
+
 it('a stream with as many events each day has one of them halved', async () => {
   const lists = Object.fromEntries(days.map((day, n) => [day, records(1000 * n, 57)]));
   const source = new ImaginedSource({ ...lists, [days[0] as string]: records(9000, 130) });
