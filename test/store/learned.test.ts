@@ -55,6 +55,19 @@ describe('what was learned', () => {
     expect(await known(streamId)).toEqual(['offset_cap']);
   });
 
+  it('of totals that stop at a number is not taken back by a process that has seen them stop at a larger one, as long as it holds', async () => {
+    const streamId = await registerEvents(database);
+    const kept = async () => (await readLearned(database, [streamId])).map(({ value }) => value);
+    await learn(database, streamId, 'lower_bound', 100, 'a');
+    await learn(database, streamId, 'lower_bound', 500, 'b');
+    expect(await kept()).toEqual([100]);
+    await learn(database, streamId, 'lower_bound', 90, 'c');
+    expect(await kept()).toEqual([90]);
+    await server.query(`update daywalk.learned set learned_at = learned_at - interval '31 days'`);
+    await learn(database, streamId, 'lower_bound', 500, 'd');
+    expect(await kept()).toEqual([500]);
+  });
+
   it('is forgotten when it is in doubt, and nothing else with it', async () => {
     const streamId = await registerEvents(database);
     const other = await registerEvents(database, { name: 'other' });

@@ -68,7 +68,7 @@ export function readRestless(
   );
 }
 
-/** Keeps a fact, in the place of what was known before. */
+/** Keeps a fact, in the place of what was known before; of totals that stop at a number the least one, which another process may have seen. */
 export async function learn(
   database: Database,
   streamId: number,
@@ -77,7 +77,10 @@ export async function learn(
   evidence: string,
 ): Promise<void> {
   await database.persist(
-    `insert into daywalk.learned (stream_id, fact, value, evidence) values ($1, $2, $3::jsonb, $4)
+    `insert into daywalk.learned (stream_id, fact, value, evidence)
+     select $1, $2, $3::jsonb, $4
+      where not exists (select from daywalk.learned
+                         where stream_id = $1 and fact = $2 and fact = 'lower_bound' and value < $3::jsonb and ${HOLDS})
      on conflict (stream_id, fact) do update
        set value = excluded.value, evidence = excluded.evidence, learned_at = clock_timestamp()`,
     [streamId, fact, JSON.stringify(value), evidence],
