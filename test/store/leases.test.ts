@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
+import { walkAnewBySize } from '../../src/store/evidence/learned.ts';
 import {
   failWindow,
   type LeasedWindow,
@@ -113,6 +114,14 @@ describe('giving back', () => {
     await askAgain(database, streamId, [looked.day], true);
     await noteLooked(database, looked, 0);
     expect(await leaseDay(database, streamId)).toMatchObject({ state: 'complete', rewalk: true });
+  });
+
+  it('a look that finds nothing new keeps the wish to have it walked again for what was learned meanwhile', async () => {
+    const streamId = await completeDay();
+    const looked = await dueAgain(streamId);
+    await walkAnewBySize(database, streamId);
+    await noteLooked(database, looked, 0);
+    expect(await leaseDay(database, streamId)).toMatchObject({ state: 'pending', rewalk: true });
   });
 
   it('what a look found otherwise, and could not be had then, is to be walked again also when a person asks for what failed', async () => {

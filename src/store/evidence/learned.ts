@@ -96,7 +96,7 @@ export async function forget(database: Database, streamId: number, fact: Fact): 
 }
 
 /** Of those proven in the time for which facts are kept; not those of days that are pruned, or that their source has forgotten. */
-const ANEW = `state = 'complete' and lease_id is null and proven_at > clock_timestamp() - make_interval(days => $2)
+const ANEW = `state = 'complete' and proven_at > clock_timestamp() - make_interval(days => $2)
         and not ${isPruned('w.stream_id', 'w.day')} and not ${isRetired('w.stream_id', 'w.day')}`;
 
 /** Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept. */
