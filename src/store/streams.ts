@@ -67,9 +67,11 @@ export async function registerStreams(
      returning stream_id, name, resource, since, id_path, time_zone, settle
      ), not_over_then as (
        -- By the zone of now their day was not over when they were proven; or, by the calendar of now, it is not closed yet, or is already.
+       -- Who holds them goes by the calendar before.
        update daywalk.windows w
           set rewalk = w.rewalk or w.state = 'complete', due_at = ${onceClosed('r')},
-              state = case when w.state <> 'complete' then w.state when w.split_by is null then 'pending' else 'split' end
+              state = case when w.state <> 'complete' then w.state when w.split_by is null then 'pending' else 'split' end,
+              lease_id = null, lease_owner = null, lease_expires = null
          from registered r join daywalk.streams before on before.stream_id = r.stream_id
         where (before.time_zone, before.settle) <> (r.time_zone, r.settle) and w.stream_id = r.stream_id
           and case when w.state = 'complete'

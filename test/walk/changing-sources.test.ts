@@ -22,6 +22,7 @@ import {
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
+import type { Gate } from './perils.ts';
 
 let server: TestDatabase;
 const [first = '', second = '', third = ''] = closedDays(3);
@@ -323,6 +324,22 @@ it.each([
     expect((await exported(exporting)).get(third)?.state).toBe('complete');
   },
 );
+
+it('a day that is not over by the time zone of now is not proven by a worker that holds it since before that was set', async () => {
+  const source = new ImaginedSource({ [third]: records(3_000, 12) });
+  const exporting = { server, source, stream: newStream(), since: third, pageLength: 30 };
+  const elsewhere = { ...exporting, timeZone: 'Etc/GMT+12' };
+  let isSet = false;
+  const gate: Gate = async (statement, act) => {
+    if (!isSet && statement?.includes('prove_window')) {
+      isSet = true;
+      await runOnce(elsewhere);
+    }
+    return act();
+  };
+  await runOnce({ ...exporting, gate });
+  expect((await readResults(server, exporting.stream)).get(third)?.state).toBe('pending');
+});
 
 it.each([
   ['where a person accepts its source', true],
