@@ -62,7 +62,10 @@ export async function registerStreams(
       order by name
      on conflict (name) do update
        set since = coalesce($2::date, s.since), time_zone = excluded.time_zone, settle = excluded.settle,
-           id_path = excluded.id_path, time_path = excluded.time_path, time_format = excluded.time_format
+           id_path = excluded.id_path, time_path = excluded.time_path, time_format = excluded.time_format,
+           -- Of a time in which the clock of the database was ahead.
+           accepted_at = case when s.accepted_at > clock_timestamp() then clock_timestamp() else s.accepted_at end,
+           distrusted_since = case when s.distrusted_since > clock_timestamp() then clock_timestamp() else s.distrusted_since end
      where s.fingerprint = excluded.fingerprint
      returning stream_id, name, resource, since, id_path, time_zone, settle
      ), not_over_then as (

@@ -261,6 +261,38 @@ it.each([6.02, 4.02])(
   },
 );
 
+it.each([
+  ['a person accepted its source', 'accepted_at', 0],
+  ['known answers were not what they were', 'distrusted_since', 4],
+])(
+  'a key that comes to show nothing of older days is not believed, though the clock of the database was days ahead when %s',
+  async (_, column, seen) => {
+    let isNarrowed = false;
+    const source = new ImaginedSource(
+      {
+        [first]: records(1_000, 12),
+        [second]: records(2_000, 12),
+        [third]: records(3_000, 12),
+      },
+      {
+        arrange: (list) => (isNarrowed ? list.filter((one) => idOf(one) >= 3_012 - seen) : list),
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    const before = { ...exporting, settleMs: SETTLE_MS + DAY_MS };
+    await runOnce(before);
+    await server.query(
+      `update daywalk.streams set ${column} = clock_timestamp() + interval '20 days' where name = $1`,
+      [exporting.stream.name],
+    );
+    await later('2 hours');
+    await runOnce(before);
+    isNarrowed = true;
+    await runOnce(exporting);
+    expect((await readResults(server, exporting.stream)).get(third)?.state).toBe('failed');
+  },
+);
+
 it('events that are deleted behind a deleted day are told as lost, though it may have been forgotten', async () => {
   const { lost } = await live(server, {
     ...{ count: 8, recheckDays: 9, runs: everyDay(1, 8) },
