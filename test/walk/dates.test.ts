@@ -11,6 +11,7 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
@@ -92,6 +93,12 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
       await runOnce({ server, source, stream, since: FIRST, ...options, ...change });
       return readResults(server, stream);
     },
+    /** As days before have shown them: no edges and no dates hide anything. */
+    believe: (change: Partial<Exporting> = {}) =>
+      teach(
+        { server, source, stream, since: FIRST, ...options, ...change },
+        { reach: 1, hidden_by_date: 'nothing' },
+      ),
   };
 }
 
@@ -165,6 +172,39 @@ it('ends of ranges that are rounded inwards hide none of a day, though nothing s
   const { states, missing, doubled } = await exportOf({ roundsTo: HOUR }, [...early, ...hidden]);
   expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
   expect(states).toEqual(DAYS.map(() => 'complete'));
+});
+
+/** The events that nobody is shown, and none twice. */
+async function missingOf(times: readonly number[]): Promise<number[]> {
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events`,
+  );
+  expect(shown.length).toBe(new Set(shown.map(({ id }) => id)).size);
+  return times.filter((at) => !shown.some(({ id }) => id === at));
+}
+
+it('ends of ranges that come to be rounded inwards, though one second would do, fail no day that is halved', async () => {
+  const { run, believe, times } = sourceOf({ roundsTo: 600 }, steadily(400));
+  await believe();
+  const results = await run();
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
+});
+
+it('ends of ranges that came to be rounded inwards hide none of the days before the one by which that is learned', async () => {
+  const few = DAYS.flatMap((_, day) => [7, 15.5, 23.95].map((hour) => day * DAY + hour * HOUR + 7));
+  const { run, believe, times } = sourceOf({ roundsTo: 600 }, few);
+  const before = { settleMs: SETTLED_MS + DAY * 1_000, recheckDays: 0 };
+  await believe(before);
+  await run(before);
+  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await run(before);
+  await server.query(
+    `update daywalk.learned set learned_at = learned_at - interval '31 days' where fact = 'reach'`,
+  );
+  const results = await run({ recheckDays: 0 });
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
 });
 
 it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {

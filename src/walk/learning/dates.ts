@@ -10,7 +10,7 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { type Knowledge, UNLEARNED_REACH } from '../questions/knowledge.ts';
+import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
 import { BEYOND_DATES, BEYOND_ROUNDED, DAY_SECONDS, spansAround } from '../questions/span.ts';
 
@@ -39,7 +39,7 @@ export async function learnHiddenByDate(
     const [before, after] = await bothSides(context, midnight, HOURS);
     if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
     else await refuseNothingAcross(context, midnight);
-    if (before === 'rounded' || after === 'rounded') await learnRounded(knowledge, midnight);
+    if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;
     if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? await beforeOf(context, midnight) : 'after';
@@ -57,19 +57,20 @@ export async function learnHiddenByDate(
  * @returns whether that was learned.
  */
 export async function learnRounding(context: WindowContext, second: string): Promise<boolean> {
-  if (context.knowledge.reach !== null) return false;
+  const { reach } = context.knowledge;
+  if (reach === 'day' || (reach ?? 0) >= BEYOND_ROUNDED) return false;
   const sides = await bothSides(context, second, [1]);
   const isRounded = sides.some((side) => side === 'rounded' || side === true);
-  if (isRounded) await learnRounded(context.knowledge, second);
+  if (isRounded) await learnRounded(context, second);
   return isRounded;
 }
 
-const learnRounded = (knowledge: Knowledge, second: string) =>
-  knowledge.learn(
-    'reach',
-    BEYOND_ROUNDED,
-    `a range across ${second} shows more than ranges that end or begin there`,
-  );
+/** Midnights may have been asked with less, as long as one second would do. */
+async function learnRounded({ database, knowledge }: WindowContext, second: string): Promise<void> {
+  await askMidnightsAgain(database, knowledge.streamId);
+  const evidence = `a range across ${second} shows more than ranges that end or begin there`;
+  await knowledge.learn('reach', BEYOND_ROUNDED, evidence);
+}
 
 /** What ranges that end behind a second hide before it, and ranges that begin there behind it. */
 const bothSides = (context: WindowContext, second: string, within: readonly number[]) =>
