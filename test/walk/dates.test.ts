@@ -207,6 +207,14 @@ it('ends of ranges that came to be rounded inwards hide none of the days before 
   expect(await missingOf(times)).toEqual([]);
 });
 
+it('the end of a range that comes to be taken for its date makes no day empty', async () => {
+  const { run, believe, times } = sourceOf('end as date', steadily(1_800));
+  await believe();
+  const results = await run();
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
+});
+
 it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {
   const noon = steadily(60).filter((at) => hourOf(at) === 12);
   const { states, learned } = await exportOf('end as date', noon);

@@ -53,7 +53,10 @@ export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promi
     if (across === 0) continue;
     const came = await cameUpTo(part.to);
     // There are records: at the midnight it is looked at what dates hide.
-    if (across !== null && came === 0) knowledge.longestList = Math.max(1, knowledge.longestList);
+    if (across !== null && came === 0) {
+      knowledge.longestList = Math.max(1, knowledge.longestList);
+      if (knowledge.hiddenByDate === 'nothing') await knowledge.doubt('hidden_by_date');
+    }
     // A part that cannot be had tells nothing.
     if (!(came ?? across)) continue;
     for (let time = 0; time < knowledge.repeats; time += 1)
