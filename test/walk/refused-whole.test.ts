@@ -9,7 +9,15 @@ import { secondsOf } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, exported, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import {
+  closedDays,
+  exported,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+  teach,
+} from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf as spread } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -240,6 +248,31 @@ it.each<[string, number, number, Habits, object?]>([
   expect(refused).toBeLessThan(50);
   expect(source.asked.length).toBeLessThan(300);
 });
+
+it.each<[string, number, Habits]>([
+  ['without totals', 480, {}],
+  ['with totals', 480, { totals: 'exact' }],
+])(
+  'where ranges come to be refused that are as short as they were asked for with, the days are complete all the same %s',
+  async (_, reach, habits) => {
+    const source = new ImaginedSource(
+      { [oldest]: records(1_000, 35), [first]: records(2_000, 62), [second]: records(3_000, 43) },
+      {
+        at: (record) => (idOf(record) % 1_000 === 1 ? 86_399 : spread(record)),
+        ...habits,
+        before: (_source, request) => {
+          if (secondsOf(request) < 300) throw new RequestError(400, 'the range is too short');
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: oldest, pageLength: 20 };
+    await teach(exporting, { reach: 1, hidden_by_date: 'nothing' });
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+    expect(await server.query(`select value from daywalk.learned where fact = 'reach'`)).toEqual([
+      { value: reach },
+    ]);
+  },
+);
 
 it('a day of which all records stand across each cut is whole where both sides of it show less', async () => {
   const before: Habits['before'] = (_, request) => {

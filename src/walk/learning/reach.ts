@@ -9,7 +9,7 @@ import { readCanaries } from '../../store/evidence/proven.ts';
 import { contradicted, isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
-import { UNLEARNED_REACH } from '../questions/knowledge.ts';
+import { type Reach, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { hashesShown, question, shows } from '../questions/questions.ts';
 import { DAY_SECONDS, dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
 
@@ -40,6 +40,22 @@ export async function learnShortest(context: WindowContext, { from }: Span): Pro
   const short = around(from, 0, 2 * UNLEARNED_REACH + 1);
   knowledge.answersShort = !isRangeRefused(await shows(context, short, 2));
   if (!knowledge.answersShort) await learnReach(context, short);
+}
+
+/**
+ * Called where a range is refused that reaches as far as was learned: its source may have come to refuse ranges so short. Then it refuses one
+ * in the middle of the day, too, and not the day.
+ * @returns whether something else is known by now.
+ */
+export async function doubtReach(context: WindowContext, asked: Reach | null): Promise<boolean> {
+  const { knowledge, window } = context;
+  if (knowledge.reach !== asked) return true;
+  if (typeof asked !== 'number') return false;
+  const day = dayOf(window.day);
+  const short = around(day.from, DAY_SECONDS / 2 - asked, DAY_SECONDS / 2);
+  if (!isRangeRefused(await shows(context, short, 2))) return false;
+  if (isRangeRefused(await shows(context, day, 2))) return false;
+  return knowledge.doubt('reach');
 }
 
 /**

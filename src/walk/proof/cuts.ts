@@ -21,7 +21,7 @@ import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
 import { isLongerShown } from '../learning/caps.ts';
 import { learnHiddenByDate, learnRounding, refuseUnfinished } from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
-import { doubtIgnoresTime, learnReach } from '../learning/reach.ts';
+import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
@@ -46,7 +46,8 @@ const TOTAL_TELLS =
   'more lies across it than can be told: the total of the window tells whether any is missing';
 
 /**
- * Walks J, and where it holds anything K1 and K2, and J again: all at one state of the source.
+ * Walks J, and where it holds anything K1 and K2, and J again: all at one state of the source. Where ranges as short as those are refused by
+ * now, with longer ones.
  * @param second the last one before the cut.
  * @param newerThan only walks newer than this one count.
  */
@@ -55,6 +56,14 @@ export async function askCut(
   second: string,
   newerThan: number,
 ): Promise<CutWalks> {
+  const { reach } = context.knowledge;
+  return askAcross(context, second, after).catch(async (error: unknown) => {
+    if (!isRangeRefused(error) || !(await doubtReach(context, reach))) throw error;
+    return askAcross(context, second, after);
+  });
+}
+
+async function askAcross(context: WindowContext, second: string, after: number): Promise<CutWalks> {
   const { database } = context;
   let since = newerThan;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
