@@ -1045,7 +1045,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'ranges across a midnight that show nothing hide nothing',
     'src/walk/learning/dates.ts',
-    'else await refuseNothingAcross(context, midnight);',
+    'else if (known === null) await refuseNothingAcross(context, midnight);',
     '',
     ['test/walk/dates.test.ts'],
   ),

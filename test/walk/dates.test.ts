@@ -328,6 +328,19 @@ it('those of UTC are looked for at every midnight until something stands beside 
   expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
 });
 
+it.each([
+  ['a few far from it', 5],
+  ['more than a page far from it', 150],
+])('those of UTC are looked for until something stands near a midnight: %s', async (_, count) => {
+  const each = [...Array(DAYS.length + 2).keys()].map((day) => (day - 1) * DAY);
+  const office = each.flatMap((day) =>
+    Array.from({ length: count }, (_each, n) => day + 11 * HOUR + Math.floor((n * 20_000) / count)),
+  );
+  const evening = [DAY, 2 * DAY].map((day) => day + 21 * HOUR + 77);
+  const { missing, learned } = await exportOf(5, [...office, ...evening], 100);
+  expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
+});
+
 it('those of UTC show the hours behind a midnight when these are over, and before that its day waits, and says for what', async () => {
   const { run, last } = sourceOf(-5.5, steadily(1_800));
   const ended = secondsOf(`${last} 23:59:59`);

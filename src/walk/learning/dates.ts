@@ -10,13 +10,15 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { UNLEARNED_REACH } from '../questions/knowledge.ts';
+import { type HiddenByDate, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
 import { BEYOND_DATES, BEYOND_ROUNDED, DAY_SECONDS, spansAround } from '../questions/span.ts';
 
 const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
-const HOURS = [1, 12];
+const HOURS = [1, 3, 12];
+/** What stands farther from a midnight, and is shown, does not tell that nothing is hidden that stands nearer. */
+const MOST_TELLING = 3;
 const MOST_TRIES = 3;
 /** So often what shows too little is asked for: where answers differ, one may lack something by chance. */
 const ASKED_AGAIN = 5;
@@ -33,17 +35,19 @@ export async function learnHiddenByDate(
   const { knowledge } = context;
   let isLookedAt = false;
   await knowledge.reachLearning.run(async () => {
-    if (knowledge.hiddenByDate !== null || knowledge.longestList === 0) return;
+    const { hiddenByDate: known } = knowledge;
+    if (!(known === null || isOfOneSide(known)) || knowledge.longestList === 0) return;
     if (knowledge.datesTried >= MOST_TRIES) return;
     isLookedAt = true;
-    const [before, after] = await bothSides(context, midnight, HOURS);
-    if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
-    else await refuseNothingAcross(context, midnight);
+    const [before, after] = await bothSides(context, midnight, HOURS, known);
+    if (![before, after].every((side) => side === 'no records' || side === 'known'))
+      knowledge.datesTried += 1;
+    else if (known === null) await refuseNothingAcross(context, midnight);
     if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;
-    if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? await beforeOf(context, midnight) : 'after';
-    const hidden = !isHidden ? 'nothing' : before === after ? 'both' : side;
+    const hidden = !isHidden ? shownOf(before, after) : before === after ? 'both' : side;
+    if (hidden === known) return;
     const evidence = `a range across the midnight behind ${midnight} shows ${isHidden ? 'more' : 'no more'} than ranges of one date beside it`;
     // First: where a process is killed in between, one of those midnights shows it again.
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
@@ -72,11 +76,33 @@ async function learnRounded({ database, knowledge }: WindowContext, second: stri
   await knowledge.learn('reach', BEYOND_ROUNDED, evidence);
 }
 
-/** What ranges that end behind a second hide before it, and ranges that begin there behind it. */
-const bothSides = (context: WindowContext, second: string, within: readonly number[]) =>
+/** On which sides of a midnight dates were seen to hide nothing; null: that is not known of either. */
+function shownOf(before: unknown, after: unknown): HiddenByDate | null {
+  const [isBefore, isAfter] = [before, after].map((side) => side === false || side === 'known');
+  if (isBefore && isAfter) return 'nothing';
+  if (isBefore) return 'not before';
+  return isAfter ? 'not after' : null;
+}
+
+const isOfOneSide = (hidden: HiddenByDate): boolean =>
+  hidden === 'not before' || hidden === 'not after';
+
+/** What ranges that end behind a second hide before it, and ranges that begin there behind it. @param known a side of which it is known is not asked. */
+const bothSides = (
+  context: WindowContext,
+  second: string,
+  within: readonly number[],
+  known: HiddenByDate | null = null,
+) =>
   Promise.all([
-    orNull(hides(context, within, (reach, beyond) => around(second, 1 - reach, beyond ? 2 : 0))),
-    orNull(hides(context, within, (reach, beyond) => around(second, beyond ? -1 : 1, reach))),
+    known === 'not before'
+      ? 'known'
+      : orNull(
+          hides(context, within, (reach, beyond) => around(second, 1 - reach, beyond ? 2 : 0)),
+        ),
+    known === 'not after'
+      ? 'known'
+      : orNull(hides(context, within, (reach, beyond) => around(second, beyond ? -1 : 1, reach))),
   ]);
 
 /** How much of the day before a midnight is hidden: all of it where a range across shows more from its morning on, which alone shows nothing. */
@@ -148,7 +174,7 @@ async function hides(
     const shown = await across();
     if (shown.length === 0) continue;
     let alone = await countAlone();
-    if (alone >= shown.length) return false;
+    if (alone >= shown.length) return hours <= MOST_TELLING ? false : 'too few';
     const isRounded = hours === 1 && alone > 0;
     const near = await shownIn(rangeOf(UNLEARNED_REACH, true));
     // Where a full page holds no more than what is near, other records than those tell.

@@ -9,8 +9,18 @@ import type { Learned } from '../rules/verdict.ts';
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
 export type Reach = number | 'day';
 
-/** On which sides of a midnight windows of one date hide what ranges across it show; 'day': of the day before it everything. */
-export type HiddenByDate = 'nothing' | 'before' | 'after' | 'both' | 'day';
+/**
+ * On which sides of a midnight windows of one date hide what ranges across it show; 'day': of the day before it everything; 'not before',
+ * 'not after': nothing on that side, and of the other one it is not known.
+ */
+export type HiddenByDate =
+  | 'nothing'
+  | 'not before'
+  | 'not after'
+  | 'before'
+  | 'after'
+  | 'both'
+  | 'day';
 
 /** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
 export const UNLEARNED_REACH = 120;

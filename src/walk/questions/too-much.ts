@@ -55,7 +55,8 @@ export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promi
     // There are records: at the midnight it is looked at what dates hide.
     if (across !== null && came === 0) {
       knowledge.longestList = Math.max(1, knowledge.longestList);
-      if (knowledge.hiddenByDate === 'nothing') await knowledge.doubt('hidden_by_date');
+      if (knowledge.hiddenByDate === 'nothing' || knowledge.hiddenByDate === 'not before')
+        await knowledge.doubt('hidden_by_date');
     }
     // A part that cannot be had tells nothing.
     if (!(came ?? across)) continue;
