@@ -86,12 +86,13 @@ export class Walk {
 
   /** Nothing more need be asked: the verdict lacks no end, as only a total that is believed can say. */
   #endSuffices(): boolean {
-    // What was taken up may have been stored days ago.
-    if (this.#walk.pages > 0) return false;
+    const { records, lastTotal } = this.#observed;
+    // What was taken up may have been stored days ago; and all that was heard is not gone through again at each page.
+    if (this.#walk.pages > 0 || lastTotal !== records) return false;
     const { audited = false } = this.#manner;
     const claims = [...this.#pageClaims, ...this.#asking.claims];
     const { learned } = this.#context.knowledge;
-    const said = verdict({ audited, stored: this.#observed.records, end: 'open', claims }, learned);
+    const said = verdict({ audited, stored: records, end: 'open', claims }, learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 

@@ -57,13 +57,17 @@ export async function askCut(
   newerThan: number,
 ): Promise<CutWalks> {
   const { reach } = context.knowledge;
-  return askAcross(context, second, after).catch(async (error: unknown) => {
+  return askAcross(context, second, newerThan).catch(async (error: unknown) => {
     if (!isRangeRefused(error) || !(await doubtReach(context, reach))) throw error;
-    return askAcross(context, second, after);
+    return askAcross(context, second, newerThan);
   });
 }
 
-async function askAcross(context: WindowContext, second: string, after: number): Promise<CutWalks> {
+async function askAcross(
+  context: WindowContext,
+  second: string,
+  newerThan: number,
+): Promise<CutWalks> {
   const { database } = context;
   let since = newerThan;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
