@@ -40,7 +40,8 @@ export function textOf(path: string, readFile: ReadFile): string | Wrong {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const code = codeOf(error) ?? 'unknown reason';
-    if (code === 'ENOENT') return MISSING;
+    // A secret in place of a path may be longer than the name of any file.
+    if (code === 'ENOENT' || code === 'ENAMETOOLONG') return MISSING;
     return new Wrong(REASONS[code] ?? `cannot be read (${code})`);
   }
 }
@@ -51,6 +52,5 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'may not be read by this user',
   EPERM: 'may not be read by this user',
   ELOOP: 'is a link that leads back to itself',
-  ENAMETOOLONG: 'has too long a name',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
 };

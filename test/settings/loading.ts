@@ -16,7 +16,8 @@ export function load({ files = {}, ...given }: Given = {}) {
     ...given,
     readFile: (path) => {
       const content = files[path];
-      if (content === undefined) throw Object.assign(new Error('no'), { code: 'ENOENT' });
+      const code = /[^/]{256}/.test(path) ? 'ENAMETOOLONG' : 'ENOENT';
+      if (content === undefined) throw Object.assign(new Error('no'), { code });
       return typeof content === 'string' ? Buffer.from(content) : content;
     },
   });

@@ -49,6 +49,7 @@ test.each([
   ['DAYWALK_API_KEY_FILE', 'sk-4711-zqxjv'],
   ['DAYWALK_API_KEY_FILE', 'c2stNDcx/zqxjv+MS=='],
   ['DAYWALK_API_KEY_FILE', `eyJ${'zqxjv'.repeat(60)}`],
+  ['DAYWALK_API_KEY_FILE', `${'zqxjv'.repeat(60)}/MS==`],
   ['DATABASE_URL_FILE', 'postgres://daywalk:zqxjv@db/daywalk'],
   ['DAYWALK_PING_URL_FILE', 'https://hc-ping.com/zqxjv'],
 ])('%s that holds the secret itself does not show it: %s', (name, secret) => {
