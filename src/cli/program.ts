@@ -63,7 +63,7 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
 
 /** What is said of an option that is none, without its value, which may be a secret: `--apikey=…`. */
 const withoutValue = (text: string): string =>
-  text.replace(/(?<=^error: unknown option '--[^'=]*)=.*(?=')/s, '');
+  text.replace(/(?<=^error: unknown option '--[^'=]*=).*(?=')/s, '…');
 
 type OnEnd = (code: number) => void;
 

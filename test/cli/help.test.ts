@@ -33,9 +33,10 @@ const verbIn = (program: Command, name: string) =>
   program.commands.find((one) => one.name() === name) as Command;
 
 test.each([
-  [['--api-key=zqxjv', 'run'], "error: unknown option '--api-key'"],
-  [['run', '--apikey=zqxjv'], "error: unknown option '--apikey'"],
-  [['run', "--apikey=it's\nzqxjv"], "error: unknown option '--apikey'"],
+  [['--api-key=zqxjv', 'run'], "error: unknown option '--api-key=…'"],
+  [['run', '--apikey=zqxjv'], "error: unknown option '--apikey=…'"],
+  [['run', "--apikey=it's\nzqxjv"], "error: unknown option '--apikey=…'"],
+  [['run', '--embedded=zqxjv'], "error: unknown option '--embedded=…'"],
 ])('%j is told without what stands behind the =, which may be a secret', (args, told) => {
   let text = '';
   const writeErr = (part: string) => (text += part);
