@@ -183,12 +183,15 @@ async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written
   return leftOut('complete', 'it was published anew again and again while it was read');
 }
 
-/** The pruned days whose files the folder has, and under which some of what is shown of this day was shown then. */
+/** The pruned days under which some of what is shown of this day was shown then, and whose files the folder has as they were then. */
 async function keptBeside(job: Job, { stream, stood }: ArchivedDay): Promise<Day[]> {
-  const { table } = job.contents;
+  const { table, listDays } = job.contents;
   const kept: Day[] = [];
-  for (const day of Object.keys(stood).sort())
-    if (await intactFile(job, pathOf(stream, table?.name, day, job.format))) kept.push(day);
+  for (const day of Object.keys(stood).sort()) {
+    const file = await intactFile(job, pathOf(stream, table?.name, day, job.format));
+    const known = file ? await listDays({ from: day, to: day }) : [];
+    if (known.some((then) => then.stream === stream && file && isOf(file, then))) kept.push(day);
+  }
   return kept;
 }
 

@@ -37,12 +37,17 @@ async function makeDays(): Promise<number> {
   const streamId = await planDays(database, [DAY, BEHIND]);
   await publishNext(database, streamId, [[1, 2]]);
   await publishNext(database, streamId, [[2, 3]]);
+  await proveMidnight(streamId);
+  return streamId;
+}
+
+/** Proves that both days show the record 2 at their midnight, where it is one. */
+async function proveMidnight(streamId: number): Promise<void> {
   const two = textsOf([2]);
   const both = { across: two, before: two, after: two };
   const cut = await windowOf(database, streamId, DAY, 'cut');
   await proveCutOf(database, cut, both, { records: 0, removed: 1 });
   await seal(streamId);
-  return streamId;
 }
 
 async function seal(streamId: number): Promise<void> {
@@ -116,6 +121,21 @@ it.each([null, 'alerts'])('of records, or a table (%s), has it once', async (tab
   expect((await exportTo(folder, table)).written).toBe(0);
   // A folder that begins now has it, too.
   expect((await exportTo(temporaryFolder(), table)).ids).toEqual([[2, 3, 4]]);
+});
+
+it('is in its file where that of the pruned day is of a time before it was shown there', async () => {
+  const streamId = await planDays(database, [DAY, BEHIND]);
+  await publishNext(database, streamId, [[1]]);
+  await publishNext(database, streamId, [[2, 3]]);
+  await proveCutOf(database, await windowOf(database, streamId, DAY, 'cut'));
+  const folder = temporaryFolder();
+  expect((await exportTo(folder, null)).ids).toEqual([[1], [2, 3]]);
+  await letHoursPass(database, 2);
+  await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2])]);
+  await proveTexts(database, await windowOf(database, streamId, BEHIND), [textsOf([2, 3, 4])]);
+  await proveMidnight(streamId);
+  await pruneFirst();
+  expect((await exportTo(folder, null)).ids).toEqual([[1], [2, 3, 4]]);
 });
 
 it('is pruned only while the file that has the rest of it is there, and else written anew', async () => {
