@@ -22,6 +22,7 @@ describe('where days move to', () => {
     ['s3://soc/../other', 'has a prefix with other characters'],
     ['s3://soc/a//b', 'has a prefix with other characters'],
     ['s3://AKIA4711:zqxjv@soc/a', 'the value names no bucket'],
+    ['s3://soc/a?secret_access_key=zqxjv', 'the value has a prefix with other characters'],
     ['s3://AKIA4711:zq/xjv@soc/a', 'the value names no bucket'],
     ['https://AKIA4711:zqxjv@soc.example', 'the value is neither a folder nor s3://bucket/prefix'],
   ])('not %s', (url, problem) => {

@@ -159,8 +159,8 @@ function parsePath(word: string, folder: string): string | Wrong {
 function parsePlace(word: string, folder: string): string | Wrong {
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(word)?.[1]?.toLowerCase();
   if (scheme === undefined) return parsePath(word, folder);
-  // Other programs take the keys of a bucket before an @.
-  const wrong = (why: string) => new Wrong(why, !word.includes('@'));
+  // Other programs take the keys of a bucket before an @, or behind a ?.
+  const wrong = (why: string) => new Wrong(why, !/[@?#]/.test(word));
   if (scheme !== 's3') return wrong('is neither a folder nor s3://bucket/prefix');
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/*(.*?)\/*$/i.exec(word) ?? [];
   if (!/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/.test(bucket))
