@@ -306,3 +306,30 @@ it('a day that was split, and is refused as too old, is not seen by a look: behi
   // Days were never had that were too old when they were asked for.
   expect((await states()).slice(17)).toEqual(days.slice(17).map(() => 'complete'));
 });
+
+const TELLS_A_FAULT = '{"_shards":{"failed":1},"data":[]}';
+
+it.each<[string, () => string]>([
+  ['answered 404', () => raise(new RequestError(404, 'not found'))],
+  ['answered 500', () => raise(new PageFailedError('500 Internal Server Error'))],
+  ['answered 200 with a failure', () => TELLS_A_FAULT],
+])('a record behind a page by number that is %s is no end of the list', async (_, refused) => {
+  const source: ImaginedSource = new ImaginedSource(
+    { [second]: records(2_000, 13) },
+    {
+      wrap: (__, ___, request) => {
+        const { start, length } = request;
+        if (start === 5 && length === 1) return refused();
+        const most = Math.min(length, 5);
+        const from = Math.floor(start / most) * most;
+        return `{"data":[${source.within(request).slice(from, from + most).join(',')}]}`;
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: second, pageLength: 20 };
+  expect((await exported(exporting)).get(second)?.state).toBe('failed');
+});
+
+function raise(error: Error): never {
+  throw error;
+}

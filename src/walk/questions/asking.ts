@@ -5,7 +5,7 @@ import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { OpenWalk } from '../../store/walks.ts';
 import type { Facts, Frame } from '../contract.ts';
-import { contradicted, mayBeOfRecord, mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
+import { contradicted, mayBeOfRecord, mayRefuseDepth, orError, orNull, refusesLength } from '../failures.ts';
 import type { WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
@@ -81,12 +81,16 @@ export class Asking {
   }
 
   /**
-   * What comes behind so many records; null: to begin there is refused.
+   * What comes behind so many records; null: to begin there is refused, and far behind, too.
    * @param mayEnd how a list may end; else it is one that is capped.
+   * @throws what was refused for something else than that it is behind the end: far behind, where none is, the source answers.
    */
-  behind(records: number, mayEnd: boolean): Promise<Facts<ProbeFacts> | null> {
+  async behind(records: number, mayEnd: boolean): Promise<Facts<ProbeFacts> | null> {
     if (!mayEnd) return this.askDeep(records, records, 1);
-    return orNull(this.ask(records, 1), mayRefuseDepth);
+    const answer = await orError(this.ask(records, 1), mayRefuseDepth);
+    if (!(answer instanceof Error)) return answer;
+    if ((await this.#far(records, 1)) !== null) throw answer;
+    return null;
   }
 
   /**
