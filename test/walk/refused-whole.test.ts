@@ -322,7 +322,10 @@ it.each<[string, () => string]>([
         if (start === 5 && length === 1) return refused();
         const most = Math.min(length, 5);
         const from = Math.floor(start / most) * most;
-        return `{"data":[${source.within(request).slice(from, from + most).join(',')}]}`;
+        return `{"data":[${source
+          .within(request)
+          .slice(from, from + most)
+          .join(',')}]}`;
       },
     },
   );
@@ -333,3 +336,19 @@ it.each<[string, () => string]>([
 function raise(error: Error): never {
   throw error;
 }
+
+it('short ranges that fail for a moment do not have all days asked for with longer ones from then on', async () => {
+  let left = 15;
+  const source: ImaginedSource = new ImaginedSource(
+    { [second]: records(2_000, 83) },
+    {
+      wrap: (list, _, request) =>
+        secondsOf(request) < 300 && left-- > 0 ? TELLS_A_FAULT : `{"data":[${list.join(',')}]}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: second, pageLength: 20 };
+  expect((await exported(exporting)).get(second)?.state).toBe('complete');
+  expect(
+    await server.query(`select value from daywalk.learned where fact = 'reach' and value <> '1'`),
+  ).toEqual([]);
+});

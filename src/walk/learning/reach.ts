@@ -53,8 +53,9 @@ export async function doubtReach(context: WindowContext, asked: Reach | null): P
   if (typeof asked !== 'number') return false;
   const day = dayOf(window.day);
   const short = around(day.from, DAY_SECONDS / 2 - asked, DAY_SECONDS / 2);
-  if (!isRangeRefused(await shows(context, short, 2))) return false;
+  // The day first: what was refused for a moment is not refused behind it.
   if (isRangeRefused(await shows(context, day, 2))) return false;
+  if (!isRangeRefused(await shows(context, short, 2))) return false;
   return knowledge.doubt('reach');
 }
 
@@ -90,10 +91,13 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
 }
 
 /** Short ranges are refused: requests reach as far beyond a cut as the range on one side of it must, to be answered. */
-async function learnAnswered(context: WindowContext, { to }: Span, refused: Error) {
-  for (let reach = UNLEARNED_REACH; reach < DAY_SECONDS; reach *= 2)
-    if (!isRangeRefused(await shows(context, around(to, -reach, 0), 2)))
-      return context.knowledge.learn('reach', reach, refused.message);
+async function learnAnswered(context: WindowContext, { to }: Span, refused: Error): Promise<void> {
+  for (let reach = UNLEARNED_REACH; reach < DAY_SECONDS; reach *= 2) {
+    if (isRangeRefused(await shows(context, around(to, -reach, 0), 2))) continue;
+    // It may have been of a moment, and what is learned of it is kept.
+    if (!isRangeRefused(await shows(context, around(to, 0, 0), 2))) return;
+    return context.knowledge.learn('reach', reach, refused.message);
+  }
   throw refused;
 }
 

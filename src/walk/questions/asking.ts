@@ -5,7 +5,14 @@ import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { OpenWalk } from '../../store/walks.ts';
 import type { Facts, Frame } from '../contract.ts';
-import { contradicted, mayBeOfRecord, mayRefuseDepth, orError, orNull, refusesLength } from '../failures.ts';
+import {
+  contradicted,
+  mayBeOfRecord,
+  mayRefuseDepth,
+  orError,
+  orNull,
+  refusesLength,
+} from '../failures.ts';
 import type { WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
