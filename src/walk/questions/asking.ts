@@ -165,11 +165,18 @@ export class Asking {
       const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
       if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
       const isTold = (lastTotal ?? 0) > records || this.#context.knowledge.paging === 'offset';
-      if (pages === 1 && !isTold) throw contradicted(COUNTS_FROM_ONE);
+      if (pages === 1 && !isTold && !(await this.#heedsStart()))
+        throw contradicted(COUNTS_FROM_ONE);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)
         throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);
     }
+  }
+
+  /** Whether two records from the first on are others than two from the second on. */
+  async #heedsStart(): Promise<boolean> {
+    const [first, second] = await Promise.all([this.#aside(0, 2), this.#aside(1, 2)]);
+    return first.facts.came > 1 && first.facts.hashes.join() !== second.facts.hashes.join();
   }
 
   /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
