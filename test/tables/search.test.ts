@@ -156,16 +156,14 @@ describe('filters', () => {
     expect(await filtered()).toHaveLength(1);
   });
 
-  it('hold what stands in lists that are no objects, and in pages without records', async () => {
+  it('hold what stands in lists within lists, and in pages without records', async () => {
     const streamId = await planDays(database, [DAY]);
     await proveTexts(database, await windowOf(database, streamId, DAY), [
       [
-        '"bare"',
-        '17',
-        '[["deep"]]',
-        `${'['.repeat(450)}"deepest"${']'.repeat(450)}`,
-        'null',
-        'false',
+        '{"is": "bare"}',
+        '{"is": [17, null, false]}',
+        '{"is": [["deep"]]}',
+        `{"is": ${'['.repeat(450)}"deepest"${']'.repeat(450)}}`,
       ],
     ]);
     await followAll(streamId);
