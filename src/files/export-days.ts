@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
 import { type Contents, type ExportedTable, type Format, pathOf } from './contents.ts';
-import { digestOfFile, sizeOf, writeWhole } from './folder.ts';
+import { faultOf, writeWhole } from './folder.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
 import { type ArchivedDay, isAway } from './rows.ts';
 
@@ -219,9 +219,8 @@ async function writeDay(
 /** The entry of a file that is there as the manifest says. */
 async function intactFile({ book, folder, checkFiles }: Job, path: string) {
   const entry = book.file(path);
-  if (entry === undefined || (await sizeOf(folder, path)) !== entry.bytes) return undefined;
-  const same = !checkFiles || (await digestOfFile(folder, path)) === entry.sha256;
-  return same ? entry : undefined;
+  const isIntact = entry && (await faultOf(folder, entry, checkFiles)) === null;
+  return isIntact ? entry : undefined;
 }
 
 function unsound(

@@ -43,6 +43,23 @@ export async function digestOfFile(root: string, path: string): Promise<string> 
   });
 }
 
+/**
+ * What is wrong with a file below `root`, as words behind its name; null: it is what was written.
+ * @param isRead whether all of it is read; otherwise its size tells.
+ */
+export async function faultOf(
+  root: string,
+  {
+    path,
+    bytes,
+    sha256,
+  }: { readonly path: string; readonly bytes: number; readonly sha256: string },
+  isRead = true,
+): Promise<string | null> {
+  if ((await sizeOf(root, path)) !== bytes) return 'is gone, or has another size';
+  return isRead && (await digestOfFile(root, path)) !== sha256 ? 'is not what was written' : null;
+}
+
 /** What went wrong with a file, and what to do about it; errors that are none of files stay as they are. */
 export function namedFileError(error: unknown, path: string): unknown {
   const problem = problemOf(error, path);

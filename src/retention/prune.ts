@@ -1,6 +1,6 @@
 /** Prunes: lists what is old enough to go and what must stay, and does it, so that a killed pruning can be repeated. */
 import { SettingsError } from '../errors.ts';
-import { digestOfFile, sizeOf } from '../files/folder.ts';
+import { faultOf } from '../files/folder.ts';
 import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
 import type { AgeLimit, Day, KeptDay } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -82,12 +82,6 @@ async function exportReason(
     if (fault !== null) return `the exported file of ${beside}, which has some of it, ${fault}`;
   }
   return null;
-}
-
-/** What is wrong with a file; null: it is what was written. */
-async function faultOf(folder: string, { path, bytes, sha256 }: ManifestFile) {
-  if ((await sizeOf(folder, path)) !== bytes) return 'is gone, or has another size';
-  return (await digestOfFile(folder, path)) === sha256 ? null : 'is not what was written';
 }
 
 /** The months of which something goes, YYYY-MM, each with about how many bytes on the disk; of a whole one nothing is kept. */

@@ -608,8 +608,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a length that is answered 500 is a record that breaks its pages',
     'src/walk/questions/questions.ts',
-    '.length })) !== null;',
-    '.length })) !== undefined;',
+    'refused, start })) !== null;',
+    'refused, start })) !== undefined;',
     BROKEN,
   ),
   mutant(

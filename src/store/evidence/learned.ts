@@ -123,20 +123,18 @@ export function isAsManyBeside(
 ): Promise<boolean> {
   return database.value(
     `with near as materialized (
-       select * from daywalk.windows
+       select window_id, day, proof, lease_id, (proof ->> 'records')::bigint as records,
+              split_by is null and state = 'complete' and proven_at > clock_timestamp() - make_interval(days => $4) as proven
+         from daywalk.windows
         where stream_id = $1 and kind = 'day' and day between $2::date - $5::integer and $2::date + $5::integer and day <> $2
      ), other as (
-       select day, (proof ->> 'records')::bigint as records from near
-        where split_by is null and state = 'complete' and proven_at > clock_timestamp() - make_interval(days => $4)
-          and ${BELIEVED} and not proof ? 'summed'
+       select day, records from near where proven and ${BELIEVED} and not proof ? 'summed'
        union all
        select day, (select k.next_start from daywalk.walks k
                      where k.window_id = near.window_id and k.role = 'whole' order by k.number desc limit 1)
          from near where lease_id is not null
      )
-     select not exists (select from near
-                         where split_by is null and state = 'complete' and proven_at > clock_timestamp() - make_interval(days => $4)
-                           and (proof ->> 'kind' = 'halves' or proof ? 'summed') and (proof ->> 'records')::bigint = $3)
+     select not exists (select from near where proven and (proof ->> 'kind' = 'halves' or proof ? 'summed') and records = $3)
         and (exists (select from other where day in ($2::date - 1, $2::date + 1) and records = $3)
              or coalesce($3 = (select max(records) from other), false))`,
     [streamId, day, records, KEPT_DAYS, DAYS_BESIDE],

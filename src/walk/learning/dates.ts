@@ -88,22 +88,19 @@ const isOfOneSide = (hidden: HiddenByDate): boolean =>
   hidden === 'not before' || hidden === 'not after';
 
 /** What ranges that end behind a second hide before it, and ranges that begin there behind it. @param known a side of which it is known is not asked. */
-const bothSides = (
+function bothSides(
   context: WindowContext,
   second: string,
   within: readonly number[],
   known: HiddenByDate | null = null,
-) =>
-  Promise.all([
-    known === 'not before'
-      ? 'known'
-      : orNull(
-          hides(context, within, (reach, beyond) => around(second, 1 - reach, beyond ? 2 : 0)),
-        ),
-    known === 'not after'
-      ? 'known'
-      : orNull(hides(context, within, (reach, beyond) => around(second, beyond ? -1 : 1, reach))),
+) {
+  const ask = async (isKnown: boolean, rangeOf: Parameters<typeof hides>[2]) =>
+    isKnown ? 'known' : orNull(hides(context, within, rangeOf));
+  return Promise.all([
+    ask(known === 'not before', (reach, beyond) => around(second, 1 - reach, beyond ? 2 : 0)),
+    ask(known === 'not after', (reach, beyond) => around(second, beyond ? -1 : 1, reach)),
   ]);
+}
 
 /** How much of the day before a midnight is hidden: all of it where a range across shows more from its morning on, which alone shows nothing. */
 async function beforeOf(context: WindowContext, midnight: string): Promise<'before' | 'day'> {

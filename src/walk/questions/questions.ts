@@ -107,15 +107,16 @@ export async function orShorter<T>(
       if (length <= least || !refusesLength(error)) throw error;
       // It may say anything: where the shortest one is answered so, too, it is not for its length.
       const isOther = refused === null && error instanceof FaultError;
-      if (isOther && (await isFaulty(context, { ...request, length: least }))) throw error;
+      if (isOther && (await pageOrNull(context, { ...request, length: least })) === null)
+        throw error;
       refused = { length, error: error as Error };
     }
   }
 }
 
-/** Whether what is asked for is not answered with a page, either. */
-const isFaulty = async (context: AskingContext, request: PageRequest): Promise<boolean> =>
-  (await orNull(askAndCompare(context, request, 0))) === null;
+/** Asks for just this; null: the answer is no page. */
+const pageOrNull = (context: AskingContext, request: PageRequest) =>
+  orNull(askAndCompare(context, request, 0));
 
 /**
  * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
@@ -151,11 +152,11 @@ export async function isOfRecord(
   length: number,
 ): Promise<boolean> {
   if (!mayBeOfRecord(error)) return false;
-  const ask = (request: PageRequest) => orNull(askAndCompare(context, request, 0));
   const other = await elsewhere(context, refused);
-  const answer = await ask({ ...other, start: 0, length: refused.length });
+  const answer = await pageOrNull(context, { ...other, start: 0, length: refused.length });
   if (answer !== null && answer.facts.came > length) return true;
-  return (await ask({ ...refused, start: refused.start + refused.length })) !== null;
+  const start = refused.start + refused.length;
+  return (await pageOrNull(context, { ...refused, start })) !== null;
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
