@@ -2,7 +2,7 @@
 import { LeaseLostError } from '../errors.ts';
 import type { Proof, Span, WallTime } from '../model.ts';
 import type { Database } from './database.ts';
-import type { Lease } from './leases.ts';
+import type { Lease, LeasedWindow } from './leases.ts';
 import { spanColumns } from './shown.ts';
 import { callFenced } from './walks.ts';
 
@@ -107,6 +107,28 @@ export async function readSplit(
   const parts = rows.filter(({ kind }) => kind === 'part');
   const cuts = rows.filter(({ kind }) => kind === 'cut');
   return { by, total, calibrated, parts, cuts };
+}
+
+/** What a split window was split into, down to the last part and cut, and is to be looked at by now; each with the direct part or cut that it is of. */
+export function listOverdue(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<
+  (Pick<LeasedWindow, 'windowId' | 'kind' | 'splitBy' | 'looks' | keyof Span> & {
+    readonly of: number;
+  })[]
+> {
+  return database.persist(
+    `with recursive tree as (
+       select w.*, w.window_id as "of" from daywalk.windows w where w.split_from = $1
+       union all
+       select w.*, tree."of" from tree join daywalk.windows w on w.split_from = tree.window_id
+     )
+     select window_id as "windowId", kind, ${spanColumns('tree')}, split_by as "splitBy", looks, "of"
+       from tree where state = 'complete' and due_at <= clock_timestamp()
+      order by window_id`,
+    [windowId],
+  );
 }
 
 /** The walks that the complete parts and cuts of a split window rest on, and the newest one of the whole of it; null: there is none. */

@@ -1,7 +1,9 @@
 /** Walks that another process takes up: from every checkpoint, by the contract of the first process, or ended with a reason. */
 import { describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
@@ -9,10 +11,11 @@ import {
   type Exporting,
   newStream,
   readResults,
+  resultsOf,
   runOnce,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
 
 let server: TestDatabase;
@@ -170,6 +173,46 @@ it('nothing that lay across a midnight days ago is not believed as it is', async
   await goOnDaysLater(exporting, 'prove_cut', 2);
   expect(await complaints(server, source, exporting.stream)).toEqual([]);
 });
+
+it.each([
+  ['parts', 40_000],
+  ['cuts', 43_199.7],
+])(
+  'a split day is not closed with %s that were proven days ago, and not looked at since',
+  async (_, second) => {
+    const source = new ImaginedSource(
+      { [day]: records(1, 8) },
+      {
+        at: (record) => (idOf(record) === 9 ? second : secondOf(record)),
+        before: (self, request) => {
+          if (self.within(request).length > 5) throw new RequestError(400, 'too many results');
+        },
+      },
+    );
+    const stream = newStream();
+    const exporting: Exporting = { server, source, stream, since: day, pageLength: 20 };
+    const killedAt = (name: RegExp): Gate => {
+      let isKilled = false;
+      return async (statement, act) => {
+        isKilled ||= name.test(statement ?? '');
+        if (isKilled) throw new Killed();
+        return act();
+      };
+    };
+    // One process ends before the day is closed, and the next one before it notes a look.
+    await expect(runOnce({ ...exporting, gate: killedAt(/close_split/) })).rejects.toThrow(Killed);
+    await expireLeases(server);
+    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    source.lists.set(`${day} 00:00:00`, records(1, 9));
+    await expect(
+      runOnce({ ...exporting, gate: killedAt(/looks = looks \+ 1|set rewalk = true, state/) }),
+    ).rejects.toThrow(Killed);
+    expect(await complaints(server, source, stream)).toEqual([]);
+    await expireLeases(server);
+    await runOnce(exporting);
+    expect((await resultsOf(exporting)).get(day)?.state).toBe('complete');
+  },
+);
 
 describe('the contract of a stream', () => {
   /** A list whose name says nothing: it is known to be the records while there are some in it. */

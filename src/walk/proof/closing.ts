@@ -4,6 +4,7 @@ import { findUnheld } from '../../store/evidence/agreement.ts';
 import {
   closeSplit,
   findSecondOfTwoCuts,
+  listOverdue,
   readSplit,
   readSplitWalks,
   replanParts,
@@ -18,7 +19,9 @@ import { textOf } from '../questions/span.ts';
 import { isExact } from '../rules/verdict.ts';
 import { COUNTS_ELSE } from './contradictions.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
+import { differenceOf } from './look.ts';
 
+const FOUND_OTHERWISE = 'a look found it otherwise';
 const SHOWN_AND_LACKING = 'it shows one that none of them holds';
 /** Leases of a split window that did not close it; then it has failed. */
 const ATTEMPTS = 4;
@@ -31,12 +34,10 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
   const split = await readSplit(database, window);
   if (split === null) throw contradicted('it was split, and its parts are not there');
-  const all = split.parts.map(({ windowId }) => windowId);
   // What a look found otherwise is in one of the parts, whatever their sum is; in which is not told where no total moved.
   if (window.state === 'complete' || window.rewalk) {
     const moved = await movedParts(context, split);
-    const parts = moved.length > 0 ? moved : all;
-    return again(context, split, 'a look found it otherwise', parts);
+    return again(context, split, FOUND_OTHERWISE, moved.length > 0 ? moved : allOf(split));
   }
   const records = sumOf(split);
   const whole = await askWhole(context, records);
@@ -73,7 +74,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   } else if (!addsUp) return notYet(context, split, total, records);
   const isCounted = exact && total === records;
   if (!isCounted && (await lacksWhatItShows(context, split, records)))
-    return again(context, split, SHOWN_AND_LACKING, all);
+    return again(context, split, SHOWN_AND_LACKING, allOf(split));
   const second = isCounted ? null : await findSecondOfTwoCuts(database, window);
   if (second !== null)
     throw contradicted(
@@ -81,6 +82,8 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
       'The source leaves out both edges of a range. Larger pages may spare windows of one second: page_length.',
     );
   await context.checkKnown({ except: [window.day] });
+  const differing = isCounted ? [] : await lookAtOverdue(context, came > 0);
+  if (differing.length > 0) return again(context, split, FOUND_OTHERWISE, differing);
   const proof: Proof = {
     kind: 'parts',
     rule: 'C9',
@@ -135,6 +138,26 @@ async function lacksWhatItShows(
     `split by time, its ${length} parts hold ${records} records, and ${SHOWN_AND_LACKING}`,
   );
 }
+
+/**
+ * The parts and cuts that differ from what is stored of them, among those that are to be looked at by now: they may be of days ago. Called
+ * behind known answers, since what they show serves as one.
+ */
+async function lookAtOverdue(context: WindowContext, isShown: boolean): Promise<number[]> {
+  const { database, window } = context;
+  const overdue = await listOverdue(database, window);
+  // What was accepted as forgotten since is as it was.
+  if (overdue.length === 0 || (!isShown && (await showsNothing(context, window)))) return [];
+  const differing = new Set<number>();
+  for (const { of, ...part } of overdue) {
+    if (differing.has(of)) continue;
+    const asked = differenceOf({ ...context, window: { ...window, ...part } });
+    if (await orNull(asked)) differing.add(of);
+  }
+  return [...differing];
+}
+
+const allOf = ({ parts }: SplitParts): number[] => parts.map(({ windowId }) => windowId);
 
 /** What the parts and the corrections of their cuts hold. */
 function sumOf({ parts, cuts }: SplitParts): number {

@@ -49,8 +49,8 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
   return { kind: 'unchanged' };
 }
 
-/** How a window differs from what is stored of it; null: it does not; undefined: nothing of it can be seen. */
-async function differenceOf(context: WindowContext): Promise<string | null | undefined> {
+/** How a complete window differs from what is stored of it; null: it does not; undefined: nothing of it can be seen. */
+export async function differenceOf(context: WindowContext): Promise<string | null | undefined> {
   const { database, knowledge, window } = context;
   if (window.splitBy !== null) return lookAtTotals(context);
   if (window.kind === 'cut' && knowledge.reach === 'day') return null;
