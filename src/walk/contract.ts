@@ -6,7 +6,7 @@ import {
   NoRecordsError,
   WalkError,
 } from '../errors.ts';
-import type { Contract, Page, Stream } from '../model.ts';
+import type { Claim, Contract, Page, Stream } from '../model.ts';
 import type { ContractHints, FoundContract } from '../source/find-contract.ts';
 import type { Source } from '../source/source.ts';
 import { mayTellTotal } from '../source/total.ts';
@@ -264,4 +264,10 @@ export class StreamContract {
 /** The settings as they are kept beside what was learned under them. */
 function spelled({ recordsPath, totalPath }: ContractHints): string {
   return JSON.stringify({ recordsPath, totalPath });
+}
+
+/** What an answer says of the window. */
+export function claimOf({ start, length }: Pick<Page, 'start' | 'length'>, facts: Facts): Claim {
+  const { came, total, lowerBound, totalMissing, more } = facts;
+  return { start, length, came, total, lowerBound, totalMissing, more };
 }

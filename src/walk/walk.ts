@@ -5,13 +5,20 @@ import type { ProbeFacts } from '../store/evidence/probes.ts';
 import { listPagesObserved, type StoredPage, storePage } from '../store/pages.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
+import { claimOf } from './contract.ts';
 import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
-import { Asking, beginsPage, claimOf } from './questions/asking.ts';
+import { Asking } from './questions/asking.ts';
 import type { WindowContext } from './questions/context.ts';
 import { textOf } from './questions/span.ts';
 import { refuseTooMuch } from './questions/too-much.ts';
-import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
+import {
+  beginsPage,
+  nothingObserved,
+  skipOf,
+  type WalkObserved,
+  withPage,
+} from './rules/observed.ts';
 import { nextStep, pageAfter, type WalkManner } from './rules/steps.ts';
 import { isExact, verdict } from './rules/verdict.ts';
 

@@ -12,6 +12,7 @@ import {
   closedDays,
   complaints,
   type Exporting,
+  exported,
   newStream,
   readResults,
   runOnce,
@@ -1126,6 +1127,20 @@ describe('pages that hold so many bytes, and one record at least', () => {
       expect(result.requests).toBeLessThan(120);
     },
   );
+
+  it('do not end in an outage that answers 200 with a failure behind a large record', async () => {
+    const list = listOf(9, [3, 4]);
+    let left = 9;
+    const failing: Habits['wrap'] = (all, _, { start }) => {
+      const fails = (start === 4 || left < 9) && left > 0;
+      if (fails) left -= 1;
+      return fails ? '{"_shards":{"failed":1},"data":[]}' : wrap(all);
+    };
+    const at = (one: string) => 2_000 * JSON.parse(one).id;
+    const source = new ImaginedSource({ [day]: list }, { wrap: failing, at });
+    await exported({ server, source, stream: newStream(), since: day, pageLength: 50 });
+    expect(left).toBe(0);
+  });
 
   it('do not end where a total stops that is known to be too small, beside a record that has no room', async () => {
     const list = Array.from({ length: 40 }, (_, n) => record(n + 1, n === 33 ? 9_990 : 50));

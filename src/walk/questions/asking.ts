@@ -4,7 +4,7 @@ import type { Claim, ListEnd, Page } from '../../model.ts';
 import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { OpenWalk } from '../../store/walks.ts';
-import type { Facts, Frame } from '../contract.ts';
+import { claimOf, type Facts, type Frame } from '../contract.ts';
 import {
   contradicted,
   mayBeOfRecord,
@@ -13,12 +13,14 @@ import {
   orNull,
   refusesLength,
 } from '../failures.ts';
-import type { WalkObserved } from '../rules/observed.ts';
+import { beginsPage, type WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
 import { targetOf, textOf, type WalkTarget } from './span.ts';
+
+type Asked = Pick<Page, 'start' | 'length'>;
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
@@ -34,9 +36,6 @@ const COUNTS_FROM_ONE =
 const LONG_WALK = 16;
 /** So many lengths are tried until one does not fit into a start. */
 const TRIED_LENGTHS = 4;
-
-/** Whether a page by number begins there, too: then its first record does not tell how pages are counted. */
-export const beginsPage = (start: number, length: number): boolean => start % length === 0;
 
 /** The questions of one walk, and what their answers claimed. */
 export class Asking {
@@ -56,7 +55,7 @@ export class Asking {
   }
 
   /** Notes what an answer says that is no stored page. */
-  heard(page: Pick<Page, 'start' | 'length'>, facts: Facts): void {
+  heard(page: Asked, facts: Facts): void {
     this.claims.push(claimOf(page, facts));
     this.frame = facts.frame ?? this.frame;
   }
@@ -96,6 +95,8 @@ export class Asking {
     if (!mayEnd) return this.askDeep(records, records, 1);
     const answer = await orError(this.ask(records, 1), mayRefuseDepth);
     if (!(answer instanceof Error)) return answer;
+    // In an outage all is refused, the last record, too.
+    await this.ask(records - 1, 1);
     if ((await this.#far(records, 1)) !== null) throw answer;
     return null;
   }
@@ -268,7 +269,7 @@ export class Asking {
   async #cappedBy(
     records: number,
     error: unknown,
-    { start, length }: Pick<Page, 'start' | 'length'>,
+    { start, length }: Asked,
     next = 1,
   ): Promise<unknown> {
     if (!mayRefuseDepth(error)) return error;
@@ -290,10 +291,4 @@ export class Asking {
     if (came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
     return new WalkError('capped', told);
   }
-}
-
-/** What an answer says of the window. */
-export function claimOf({ start, length }: Pick<Page, 'start' | 'length'>, facts: Facts): Claim {
-  const { came, total, lowerBound, totalMissing, more } = facts;
-  return { start, length, came, total, lowerBound, totalMissing, more };
 }

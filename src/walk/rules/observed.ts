@@ -66,6 +66,9 @@ export function skipOf(observed: WalkObserved): 0 | 1 {
   return records > 0 && largestPage > 1 && paging === 'offset' && !apart ? 1 : 0;
 }
 
+/** Whether a page by number begins there, too: then its first record does not tell how pages are counted. */
+export const beginsPage = (start: number, length: number): boolean => start % length === 0;
+
 /** Without a total, so many full pages in a row earn one page ahead: a window's end wastes a quarter of its pages at most. */
 export const PAGES_PER_GUESS = 4;
 
