@@ -628,16 +628,21 @@ describe('pages that are counted by number, and the last one for all that is beh
   });
 });
 
-it.each([[1], [40]])(
-  'a source that counts from 1 shows none of %i records twice',
-  async (count) => {
-    const arrange: Habits['arrange'] = (all, _, { start }) =>
-      start === 0 ? all : [...Array<string>(1).fill(''), ...all];
-    const result = await exportDay(records(0, count), { arrange }, { pageLength: 30 });
-    expect(result).toMatchObject({ state: 'failed', published: [] });
-    expect(result.lastError).toMatch(/counts from 1/);
-  },
-);
+it.each([
+  [1, ''],
+  [40, ''],
+  [1, ', also where it counted from 0 before'],
+  [5, ', also where it counted from 0 before'],
+])('a source that counts from 1 shows none of %i records twice%s', async (count, before) => {
+  const arrange: Habits['arrange'] = (all, _, { start }) =>
+    start === 0 ? all : [...Array<string>(1).fill(''), ...all];
+  const source = new ImaginedSource({ [day]: records(0, count) }, { arrange });
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 30 };
+  if (before !== '') await teach(exporting, { paging: 'offset' });
+  const result = (await exported(exporting)).get(day);
+  expect(result).toMatchObject({ state: 'failed', published: [] });
+  expect(result?.lastError).toMatch(/counts from 1/);
+});
 
 it('a source that shows its last records behind its end, and tells no totals, has a list of one record end with it', async () => {
   // One of them stands alone around noon, where the day is cut.

@@ -17,6 +17,7 @@ import { beginsPage, type WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
+import { elsewhere } from './elsewhere.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
 import { targetOf, textOf, type WalkTarget } from './span.ts';
 
@@ -165,8 +166,7 @@ export class Asking {
       const { pageLength: long } = this.#walk;
       const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
       if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
-      const isTold = (lastTotal ?? 0) > records || this.#context.knowledge.paging === 'offset';
-      if (pages === 1 && !isTold && !(await this.#heedsStart()))
+      if (pages === 1 && (lastTotal ?? 0) <= records && !(await this.#heedsStart()))
         throw contradicted(COUNTS_FROM_ONE);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)
@@ -174,10 +174,16 @@ export class Asking {
     }
   }
 
-  /** Whether two records from the first on are others than two from the second on. */
+  /** Whether two records from the first on are others than two from the second on, here or on another day. */
   async #heedsStart(): Promise<boolean> {
-    const [first, second] = await Promise.all([this.#aside(0, 2), this.#aside(1, 2)]);
-    return first.facts.came > 1 && first.facts.hashes.join() !== second.facts.hashes.join();
+    const other = await elsewhere(this.#context, { ...this.target, start: 1, length: 1 });
+    for (const target of [this.target, other]) {
+      const shown = (start: number) => orNull(this.#aside(start, 2, target));
+      const [first, second] = await Promise.all([shown(0), shown(1)]);
+      if (first === null || second === null || first.facts.came < 2) continue;
+      if (first.facts.hashes.join() !== second.facts.hashes.join()) return true;
+    }
+    return false;
   }
 
   /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
