@@ -142,3 +142,19 @@ describe('a source that answers 500', () => {
     },
   );
 });
+
+it('a moment in which each answer tells of a failure teaches no depth', async () => {
+  let left = 9;
+  let began = false;
+  const wrap: Habits['wrap'] = (page, _, { start }) => {
+    began ||= start > 10;
+    if (began && left-- > 0) return '{"_shards":{"failed":1},"data":[]}';
+    return `{"data":[${page.join(',')}]}`;
+  };
+  const source = new ImaginedSource({ [first]: records(1, 38) }, { wrap });
+  await exported({ server, source, stream: newStream(), since: first, pageLength: 7 });
+  expect(left).toBeLessThan(1);
+  expect(await server.query(`select value from daywalk.learned where fact = 'offset_cap'`)).toEqual(
+    [],
+  );
+});

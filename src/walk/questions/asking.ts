@@ -279,21 +279,21 @@ export class Asking {
     next = 1,
   ): Promise<unknown> {
     if (!mayRefuseDepth(error)) return error;
-    // For others shorter pages were tried, too.
-    if (!refusesLength(error) && (await this.#isAnswered(start, length)))
-      return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
-    const isOfNext = mayBeOfRecord(error) && (await this.#isAnswered(records + next, next));
-    return isOfNext ? error : this.capped(records, (error as Error).message);
+    if (mayBeOfRecord(error) && (await this.#isAnswered(records + next, next))) return error;
+    const refused = { start, length: refusesLength(error) ? next : length };
+    return this.capped(records, (error as Error).message, refused);
   }
 
   async #isAnswered(start: number, length: number): Promise<boolean> {
     return (await orNull(this.ask(start, length), mayRefuseDepth)) !== null;
   }
 
-  /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */
-  async capped(start: number, reason: string): Promise<WalkError> {
+  /** Whether single records can be had at the start and not here, nor what was refused: paging has an end, and the window is to be split. */
+  async capped(start: number, reason: string, refused?: Asked): Promise<WalkError> {
     const told = `the source answers at start 0 and not at ${start}: ${reason}`;
     const { came } = await this.ask(0, 1);
+    if (refused !== undefined && (await this.#isAnswered(refused.start, refused.length)))
+      return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
     if (came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
     return new WalkError('capped', told);
   }
