@@ -1,6 +1,7 @@
 /** Sources that keep their events by the dates of another clock than the one that they are asked by, and open those dates only that a request names. */
 import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { expireLeases, freshStore, records } from '../support/store.ts';
@@ -203,6 +204,35 @@ it('ends of ranges that came to be rounded inwards hide none of the days before 
     `update daywalk.learned set learned_at = learned_at - interval '31 days' where fact = 'reach'`,
   );
   const results = await run({ recheckDays: 0 });
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
+});
+
+it('ranges that are refused by chance do not have midnights asked for with less than rounded ends take', async () => {
+  const few = DAYS.flatMap((_, day) => [7, 15.5, 23.95].map((hour) => day * DAY + hour * HOUR + 7));
+  const { source, run, times, last } = sourceOf({ roundsTo: 600 }, few);
+  await run({ signal: AbortSignal.abort() }).catch(() => {});
+  await server.query(
+    `insert into daywalk.learned (stream_id, fact, value, evidence)
+     select stream_id, fact, value::jsonb, 'another day' from daywalk.streams, (values ('reach', '7200'), ('hidden_by_date', '"nothing"')) as f (fact, value)`,
+  );
+  // The first one across the last midnight, and the first one in the middle of its day.
+  const refused = [
+    (from: string, to: string) => from.startsWith(last) && to > `${last} 23:59:59`,
+    (from: string, to: string) => to === `${last} 12:00:00` && from === `${last} 10:00:00`,
+  ];
+  const fetchPage = source.fetchPage;
+  Object.assign(source, {
+    fetchPage: async (request: PageRequest) => {
+      if (refused[0]?.(request.from, request.to)) {
+        refused.shift();
+        throw new RequestError(404, 'not now');
+      }
+      return fetchPage(request);
+    },
+  });
+  const results = await run();
+  expect(refused).toEqual([]);
   expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
   expect(await missingOf(times)).toEqual([]);
 });

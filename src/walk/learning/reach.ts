@@ -55,8 +55,12 @@ export async function doubtReach(context: WindowContext, asked: Reach | null): P
   const short = around(day.from, DAY_SECONDS / 2 - asked, DAY_SECONDS / 2);
   // The day first: what was refused for a moment is not refused behind it.
   if (isRangeRefused(await shows(context, day, 2))) return false;
-  if (!isRangeRefused(await shows(context, short, 2))) return false;
-  return knowledge.doubt('reach');
+  const refused = await shows(context, short, 2);
+  if (!isRangeRefused(refused)) return false;
+  if (asked <= UNLEARNED_REACH) return knowledge.doubt('reach');
+  // With less, what lies across a cut may be hidden.
+  await learnAnswered(context, short, refused, 2 * asked);
+  return knowledge.reach !== asked;
 }
 
 /**
@@ -84,18 +88,23 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
     if (!isOnly && (await exactSecond(context, span, 'last')) === null) return;
   } catch (error) {
     if (!isRangeRefused(error)) throw error;
-    return learnAnswered(context, span, error);
+    return learnAnswered(context, around(span.to, 0, 0), error, UNLEARNED_REACH);
   }
   const evidence = `single seconds of ${textOf(span)} show their records, and the seconds beside them do not`;
   await knowledge.learn('reach', 1, evidence);
 }
 
 /** Short ranges are refused: requests reach as far beyond a cut as the range on one side of it must, to be answered. */
-async function learnAnswered(context: WindowContext, { to }: Span, refused: Error): Promise<void> {
-  for (let reach = UNLEARNED_REACH; reach < DAY_SECONDS; reach *= 2) {
-    if (isRangeRefused(await shows(context, around(to, -reach, 0), 2))) continue;
+async function learnAnswered(
+  context: WindowContext,
+  short: Span,
+  refused: Error,
+  least: number,
+): Promise<void> {
+  for (let reach = least; reach < DAY_SECONDS; reach *= 2) {
+    if (isRangeRefused(await shows(context, around(short.to, -reach, 0), 2))) continue;
     // It may have been of a moment, and what is learned of it is kept.
-    if (!isRangeRefused(await shows(context, around(to, 0, 0), 2))) return;
+    if (!isRangeRefused(await shows(context, short, 2))) return;
     return context.knowledge.learn('reach', reach, refused.message);
   }
   throw refused;
