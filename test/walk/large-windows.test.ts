@@ -149,3 +149,35 @@ it('is walked to the end of what is shown of it on two days, where its total tel
 /** Seconds from the beginning of the day, also those before and behind it. */
 const daySecondsOf = (time: string): number =>
   (Date.parse(`${time.replace(' ', 'T')}Z`) - Date.parse(`${day}T00:00:00Z`)) / 1_000;
+
+it.each([
+  ['says so', '"gte"'],
+  ['does not say so', '"eq"'],
+])(
+  'totals that stop at a number, of which the source %s, count the records of a day whose list is cut without a word',
+  async (_, relation) => {
+    const many = Array.from({ length: 170 }, (__, id) => `{"id": ${id}}`);
+    const source: ImaginedSource = new ImaginedSource(
+      { [day]: many },
+      {
+        totals: 'exact',
+        arrange: (all) => all.slice(0, 20),
+        wrap: (page, __, request) => {
+          const count = source.within(request).length;
+          const told =
+            count > 40
+              ? `{"value":40,"relation":${relation}}`
+              : `{"value":${count},"relation":"eq"}`;
+          return `{"total":${told},"data":[${page.join(',')}]}`;
+        },
+      },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: day, pageLength: 15 });
+    expect(await complaints(server, source, stream)).toEqual([]);
+    expect((await readResults(server, stream)).get(day)).toMatchObject({
+      state: 'complete',
+      published: many.toSorted(),
+    });
+  },
+);

@@ -6,6 +6,7 @@ import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
 import type { Facts } from '../contract.ts';
 import { isRangeRefused, mayBeOfRecord, orError, orNull, refusesLength } from '../failures.ts';
+import { isRound } from '../rules/verdict.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
@@ -197,23 +198,27 @@ export async function totalsCount(context: WindowContext, total: number | null):
 async function countRecords(context: WindowContext, total: number | null): Promise<boolean> {
   let span: Span = context.window;
   let told = total ?? (await question(context, span, 0, 2)).total;
+  let areLess = true;
   for (let halving = 0; halving < MOST_HALVINGS && told !== null; halving += 1) {
     const halves = splitSpan(context, span, 2);
-    if (halves?.by !== 'time') return true;
+    if (halves?.by !== 'time') return areLess;
     const parts = [];
     for (const half of halves.parts) {
       const asked = await orNull(question(context, half, 0, 2), isRangeRefused);
       if (asked === null) return true;
-      parts.push({ half, told: asked.total ?? 0 });
+      parts.push({ half, told: asked.total ?? 0, lowerBound: asked.lowerBound });
     }
     const [less, more] = parts.sort((one, other) => one.told - other.told);
-    if (less === undefined || more === undefined || less.told >= told) return false;
+    if (less === undefined || more === undefined) return false;
+    areLess = less.told < told;
+    // Where totals stop, both halves may hold more than that.
+    if (!areLess && !less.lowerBound && !isRound(less.told)) return false;
     const part = less.told > 0 ? less : more;
     if (part.told < Math.max(2, context.knowledge.largestAnswer))
       return showsAsMany(context, part.half, part.told);
     ({ half: span, told } = part);
   }
-  return true;
+  return areLess;
 }
 
 /** Whether a part that fits into one answer shows what its total tells; one that comes empty by chance is asked again. */
