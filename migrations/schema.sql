@@ -1023,7 +1023,9 @@ declare
   col jsonb;
 begin
   perform pg_advisory_xact_lock(hashtext('daywalk.define_table'));
-  perform daywalk.drop_table(t.table_id) from daywalk.record_tables t where t.name = called and t.state = 'building';
+  -- Somebody may have dropped a table by hand.
+  perform daywalk.drop_table(t.table_id) from daywalk.record_tables t
+    where t.name = called and (t.state = 'building' or to_regclass('daywalk.' || quote_ident(daywalk.relation_of(t))) is null);
   if not exists (select from daywalk.record_tables t where t.name = called and t.state = 'live') and to_regclass('daywalk.' || quote_ident(called)) is not null then
     raise reserved_name using message = 'daywalk.' || called || ' is there already, and is no record table';
   end if;
@@ -1093,7 +1095,7 @@ declare
   t daywalk.record_tables;
 begin
   select * into strict t from daywalk.record_tables where table_id = id for update;
-  execute format('drop table daywalk.%I', daywalk.relation_of(t));
+  execute format('drop table if exists daywalk.%I', daywalk.relation_of(t));
   delete from daywalk.record_tables where table_id = id;
 end $function$;
 

@@ -35,7 +35,11 @@ export interface TableChange {
 /** Compares definitions with those that were applied last: of a table that is built beside one that is there, its own. */
 export function compareTables(database: Database, tables: readonly RecordTable[]) {
   return database.persist<TableChange>(
-    `select name, case when t.name is null then 'stray' when known.name is null then 'new'
+    `select name, case when t.name is null then 'stray'
+                       -- Somebody may have dropped it by hand.
+                       when known.name is null
+                            or exists (select from daywalk.record_tables r
+                                        where r.name = known.name and to_regclass('daywalk.' || quote_ident(daywalk.relation_of(r))) is null) then 'new'
                        when (t.stream, t.columns, t.keep_record, t.outlives, t.retention)
                             is distinct from (known.stream, known.columns, known.keep_record, known.outlives, known.retention)
                        then 'changed' else 'none' end as change

@@ -3,7 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readTables } from '../../src/days/coverage-rows.ts';
 import type { RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
-import { compareTables, listTableWork, replaceDay } from '../../src/tables/table-rows.ts';
+import {
+  compareTables,
+  listTableWork,
+  removeTable,
+  replaceDay,
+} from '../../src/tables/table-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   letHoursPass,
@@ -84,6 +89,31 @@ describe('a changed definition', () => {
     expect(await readTables(database)).toMatchObject([
       { state: 'live', trouble: null, records: 1 },
     ]);
+  });
+});
+
+describe('a table that somebody dropped by hand', () => {
+  beforeEach(async () => {
+    await dayWith(database, ['{"id": 1}']);
+    await apply(database, IDS);
+    await sync(database);
+  });
+  const drop = () => server.query('drop table daywalk.alerts');
+
+  it('is made anew, also where another one was being built beside it', async () => {
+    await apply(database, tableOf([column('id', 'bigint'), column('kind', 'text')]));
+    await drop();
+    expect(await compareTables(database, [IDS])).toEqual([{ name: 'alerts', change: 'new' }]);
+    await apply(database, IDS);
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([{ state: 'live', behind: 0, records: 1 }]);
+    await expectInStep(server);
+  });
+
+  it('can be taken away', async () => {
+    await drop();
+    expect(await removeTable(database, 'alerts')).toBe(true);
+    expect(await readTables(database)).toEqual([]);
   });
 });
 
