@@ -455,7 +455,10 @@ declare
   new_one daywalk.record_tables;
   old_one daywalk.record_tables;
   same text[];
+  indexed text[];
+  long text;
   shared text;
+  fitting text;
   lost daywalk.table_days;
   faults bigint;
 begin
@@ -465,15 +468,24 @@ begin
   select * into lost from daywalk.days_to_keep(old_one, new_one) limit 1;
   if not found then return false; end if;
   same := array(select o ->> 'name' from jsonb_array_elements(old_one.columns) as o join jsonb_array_elements(new_one.columns) as n on o - 'index' = n - 'index');
-  shared := (
-    select string_agg(quote_ident(name), ', ')
-      from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
+  -- What was no index's there may be too long for the one here.
+  indexed := array(select n ->> 'name' from jsonb_array_elements(new_one.columns) as n
+                    where (n ->> 'index')::boolean and n ->> 'type' in ('text', 'numeric') and n ->> 'name' = any (same));
+  select string_agg(quote_ident(name), ', '),
+         string_agg(case when name = any (indexed) then format('case when octet_length(%1$I::text) <= 2500 then %1$I end', name) else quote_ident(name) end, ', ')
+    into shared, fitting
+    from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name;
   perform daywalk.ensure_table_partition(new_one.table_id, lost.day);
-  execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
+  execute format('insert into daywalk.%I (%s) select %s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, fitting, old_one.name) using lost.day;
+  foreach long in array indexed loop
+    execute format('insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
+      select $2, day, %1$L, walk_id, page_no, place, left(to_jsonb(%1$I)::text, 200), daywalk.reason_of(to_jsonb(%1$I), ''text'', true, null, null)
+        from daywalk.%2$I where day = $1 and octet_length(%1$I::text) > 2500', long, old_one.name) using lost.day, new_one.table_id;
+  end loop;
   insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
   select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
     from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
-  get diagnostics faults = row_count;
+  select count(*) into faults from daywalk.misfits m where m.table_id = new_one.table_id and m.day = lost.day;
   insert into daywalk.table_days (table_id, day, publication, records, faults, synced_at)
   values (new_one.table_id, lost.day, lost.publication, lost.records, faults, clock_timestamp());
   return true;

@@ -313,6 +313,26 @@ describe('what is pruned', () => {
     ]);
   });
 
+  it('is taken from the old table also where it is too long for an index that is new, which is told', async () => {
+    const long = Array.from({ length: 3_000 }, (_, at) => at.toString(36)).join('');
+    const streamId = await dayWith(database, [`{"id": 1, "text": "${long}"}`]);
+    await seal(streamId);
+    const withText = (index: boolean) =>
+      tableOf([column('id', 'bigint'), column('text', 'text', { index })], { retention: null });
+    await apply(database, withText(false));
+    await sync(database);
+    expect(await mark(streamId)).toEqual([{ marked: 'pruned' }]);
+    await apply(database, withText(true));
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([{ state: 'live', records: 1, faults: 1 }]);
+    expect(await server.query('select id::int, text from daywalk.alerts')).toEqual([
+      { id: 1, text: null },
+    ]);
+    expect(await server.query('select "column", reason from daywalk.table_faults')).toEqual([
+      { column: 'text', reason: `it is too long for an index: ${long.length} bytes` },
+    ]);
+  });
+
   it('is taken from the old table a day at a time, before the new one takes its place', async () => {
     const days = ['2026-03-03', '2026-03-04', DAY];
     const streamId = await planDays(database, days);
