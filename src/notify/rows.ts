@@ -18,8 +18,10 @@ export interface Notification {
   readonly since: Date;
 }
 
-/** While one process tells, others leave it alone; a killed one is not waited for longer than this. */
+/** While one process tells, others leave it alone; a killed one is not waited for longer than this. What reaches further is of a time in which the clock of the database was ahead. */
 const TELLING_MS = 120_000;
+/** A condition: no process is telling it now, who tells has so many milliseconds ($2). */
+const NOBODY_TELLS = `(telling_until is null or telling_until not between clock_timestamp() and clock_timestamp() + make_interval(secs => $2::double precision / 1000))`;
 /** A little less than a day, so that a daily run repeats it daily. */
 const REPEAT_HOURS = 23;
 
@@ -47,8 +49,8 @@ export async function claimNotification(database: Database, streams: readonly st
     `update daywalk.alarms
         set telling_until = clock_timestamp() + make_interval(secs => $2::double precision / 1000)
       where streams = $1::text[]
-        and (telling_until is null or telling_until < clock_timestamp())
-        and (failing <> told_failing or failing and told_at < clock_timestamp() - make_interval(hours => $3))
+        and ${NOBODY_TELLS}
+        and (failing <> told_failing or failing and told_at not between clock_timestamp() - make_interval(hours => $3) and clock_timestamp())
       returning case when not failing then 'recovered' when told_failing then 'still failing' else 'failing' end as kind,
                 failing_since as since`,
     [streams, TELLING_MS, REPEAT_HOURS],
@@ -106,7 +108,7 @@ export async function claimDays(database: Database, streams: readonly string[]) 
        from daywalk.streams s
       cross join lateral (select max(l.entry) as entry from daywalk.ledger l where l.stream_id = s.stream_id) as newest
       where s.stream_id = t.stream_id and s.name = any ($1::text[]) and newest.entry > t.entry
-        and (t.telling_until is null or t.telling_until < clock_timestamp())
+        and ${NOBODY_TELLS}
      returning t.stream_id as "streamId", t.entry as after, newest.entry as "upTo"`,
     [streams, TELLING_MS],
   );

@@ -43,6 +43,16 @@ it('failing once, still failing once a day, recovered once', async () => {
   expect(await run(true)).toBe('failing');
 });
 
+it('what was told, or begun to be, while the clock of the database was days ahead is told once it was set back', async () => {
+  const ahead = (column: string) =>
+    server.query(`update daywalk.alarms set ${column} = clock_timestamp() + interval '30 days'`);
+  await run(true);
+  await ahead('told_at');
+  expect([await run(true), await run(true)]).toEqual(['still failing', null]);
+  await ahead('telling_until');
+  expect(await run(false)).toBe('recovered');
+});
+
 it('since when it fails is kept while it fails, and told with the recovery', async () => {
   await run(true);
   await server.query(`update daywalk.alarms set failing_since = '2026-03-01 00:00Z'`);
