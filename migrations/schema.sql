@@ -3692,7 +3692,8 @@ begin
     select l.*,
            case when l.twin then 'hide'
                 when known.id_hash is not null then 'old'
-                when l.state = 'shown' then 'missing'
+                -- One missed in the future is missed from now on: the clock of the database was ahead.
+                when l.state = 'shown' or (l.state = 'missing' and l.since > at) then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
       left join known on known.id_hash = l.id_hash

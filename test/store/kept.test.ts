@@ -171,6 +171,19 @@ describe('a record that one walk lacks', () => {
     expect(await shown()).toEqual(['{"id": 1}', '{"id": 2} gone']);
   });
 
+  it('is gone an hour later also where it was missed while the clock of the database was days ahead', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await walkAgain(streamId, textsOf([1]));
+    await server.query(`update daywalk.marks set since = since + interval '30 days'`);
+    await walkAgain(streamId, textsOf([1]));
+    await walkAgain(streamId, textsOf([1]));
+    expect(await shown()).toEqual(['{"id": 1}', '{"id": 2} gone']);
+    expect(await server.query(`select from daywalk.windows where rewalk and kind = 'day'`)).toEqual(
+      [],
+    );
+  });
+
   it('is nothing new to readers: no publication, and nothing to seal', async () => {
     const streamId = await planDays(database);
     await publishNext(database, streamId, [[1, 2]]);
