@@ -68,6 +68,9 @@ export async function registerStreams(
            distrusted_since = case when s.distrusted_since > clock_timestamp() then clock_timestamp() else s.distrusted_since end
      where s.fingerprint = excluded.fingerprint
      returning stream_id, name, resource, since, id_path, time_zone, settle
+     ), learned_then as (
+       update daywalk.learned l set learned_at = clock_timestamp()
+         from registered r where l.stream_id = r.stream_id and l.learned_at > clock_timestamp()
      ), not_over_then as (
        -- By the zone of now their day was not over when they were proven; or, by the calendar of now, it is not closed yet, or is already.
        -- Who holds them goes by the calendar before.

@@ -55,6 +55,18 @@ describe('what was learned', () => {
     expect(await known(streamId)).toEqual(['offset_cap']);
   });
 
+  it('expires also where it was learned while the clock of the database was ahead: it is of when that was put right', async () => {
+    const streamId = await registerEvents(database);
+    await learn(database, streamId, 'restless', true, 'x');
+    const pass = (time: string) =>
+      server.query('update daywalk.learned set learned_at = learned_at - $1::interval', [time]);
+    await pass('-30 days');
+    await registerEvents(database);
+    expect(await known(streamId)).toEqual(['restless']);
+    await pass('25 hours');
+    expect(await known(streamId)).toEqual([]);
+  });
+
   it('of totals that stop at a number is not taken back by a process that has seen them stop at a larger one, as long as it holds', async () => {
     const streamId = await registerEvents(database);
     const kept = async () => (await readLearned(database, [streamId])).map(({ value }) => value);
