@@ -365,9 +365,9 @@ language sql stable begin atomic
 end;
 
 -- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
--- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters;
--- whether filters only take away is never assumed: a source may show more with one. What a stream hides of a day at a midnight it shows
--- elsewhere, so it counts.
+-- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters, of several the
+-- newest: the settings gave it another name, and the one before is not looked at any more. Whether filters only take away is never assumed: a
+-- source may show more with one. What a stream hides of a day at a midnight it shows elsewhere, so it counts.
 create function daywalk.shared_copies(of_resource text, on_day date) returns table (walk_id bigint, page_no integer, place integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
@@ -375,7 +375,7 @@ declare
   by_path text[];
   under text[];
 begin
-  select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
+  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.stream_id else shows.stream_id end) into shown_by
     from (select distinct s.stream_id, s.filters
             from daywalk.windows_of_day(of_resource, on_day) as w
             join daywalk.streams s on s.stream_id = w.stream_id

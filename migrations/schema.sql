@@ -3129,7 +3129,7 @@ declare
   by_path text[];
   under text[];
 begin
-  select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
+  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.stream_id else shows.stream_id end) into shown_by
     from (select distinct s.stream_id, s.filters
             from daywalk.windows_of_day(of_resource, on_day) as w
             join daywalk.streams s on s.stream_id = w.stream_id

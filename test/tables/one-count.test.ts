@@ -90,6 +90,12 @@ describe('streams of one resource', () => {
     expect(await counted()).toEqual(texts);
   });
 
+  it('are told apart by identity also under another name of one without filters, and shown as that has them', async () => {
+    await show({}, ['{"id": 1, "read": false}', '{"id": 2}']);
+    await show({ name: 'all', idPath: ['id'] }, ['{"id": 1, "read": true}']);
+    expect(await counted()).toEqual(['{"id": 1, "read": true}', '{"id": 2}']);
+  });
+
   it('one of which hides a record at midnight that the other has no day before for', async () => {
     const events = await planDays(database, [DAY, NEXT_DAY]);
     for (const [day, ids] of [
