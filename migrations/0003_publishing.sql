@@ -732,7 +732,9 @@ begin
       left join daywalk.marks own on own.walk_id = n.walk_id and own.page_no = n.page_no and own.position = n.position
      where case when own.state is null then n.shown = 'whole' else own.seen and own.state <> 'gone' end
     on conflict (walk_id, page_no, position) do update
-       set revision = mark.revision + excluded.revision - 1, first_seen = least(mark.first_seen, excluded.first_seen)
+       -- What it counted before its records were identified otherwise for a while it does not count again.
+       set revision = mark.revision + case when mark.first_seen <= excluded.first_seen then 0 else excluded.revision - 1 end,
+           first_seen = least(mark.first_seen, excluded.first_seen)
     returning mark.day
   )
   select r.day from replaced r union all select c.day from counted c;

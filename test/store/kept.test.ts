@@ -26,6 +26,7 @@ import {
   openedWalk,
   pageOf,
   planDays,
+  registerEvents,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -374,6 +375,20 @@ describe('an edited record', () => {
     await server.query(`update daywalk.streams set id_path = '{id}'`);
     await walkAgain(streamId, after);
     expect(await shown()).toEqual(['{"id": 1, "read": true}', '{"id": 2, "read": false}']);
+  });
+
+  it('counts its versions once, also where it was identified otherwise for a while', async () => {
+    const streamId = await planDays(database, [DAY], { idPath: ['id'] });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
+    await walkAgain(streamId, after);
+    const versions = () =>
+      server.query(
+        `select revision, record, first_seen from daywalk.events
+          union all select revision, record, null from daywalk.record_versions order by 2`,
+      );
+    const known = await versions();
+    for (const idPath of [['key'], ['id']]) await registerEvents(database, { idPath });
+    expect(await versions()).toEqual(known);
   });
 
   it('that has moved to another day is not shown twice once it is gone from the first', async () => {
