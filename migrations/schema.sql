@@ -1115,6 +1115,11 @@ begin
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
   update daywalk.table_days y set publication = gen_random_uuid(), records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
+  -- What stood under it, and is shown under another day since it was pruned, is taken in there.
+  update daywalk.table_days y set publication = gen_random_uuid()
+    from daywalk.streams s
+   where y.table_id = id and s.name = t.stream and y.day in (select mark.day from daywalk.marks mark where mark.stood_on = on_day)
+     and not exists (select from daywalk.prunings g where g.stream_id = s.stream_id and g.day = y.day and g.what = 'day');
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)

@@ -234,6 +234,13 @@ describe('what is pruned', () => {
     expect(await readTables(database)).toMatchObject([{}, { table: 'longer', state: 'live' }]);
     expect(await idsOf('longer')).toEqual([1, 2, 3, 4]);
     expect(await idsOf('alerts')).toEqual([2, 3, 4]);
+    // Once the pruned day goes from the table, too, it stands under the day that shows it.
+    await server.query(
+      `update daywalk.record_tables set retention = clock_timestamp() - $1::timestamptz - interval '1 hour' where outlives`,
+      [`${behind} 00:00Z`],
+    );
+    for (let run = 0; run < 2; run += 1) await sync(database);
+    expect(await idsOf('longer')).toEqual([2, 3, 4]);
   });
 
   it('stays in one that outlives the pages in its newest version, also where another day shows an older one again', async () => {
