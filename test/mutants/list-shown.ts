@@ -28,15 +28,15 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that one walk lacks is gone at once',
     PUBLISHING,
-    "when l.state = 'shown' then 'missing'",
-    "when l.state = 'shown' then 'gone'",
+    "when l.state = 'shown' or (l.state = 'missing' and l.since > at) then 'missing'",
+    "when l.state = 'shown' or (l.state = 'missing' and l.since > at) then 'gone'",
     KEPT,
   ),
   mutant(
     'a record that a later walk lacks is shown no more',
     PUBLISHING,
-    "when l.state = 'shown' then 'missing'",
-    "when l.state = 'shown' then 'old'",
+    "when l.state = 'shown' or (l.state = 'missing' and l.since > at) then 'missing'",
+    "when l.state = 'shown' or (l.state = 'missing' and l.since > at) then 'old'",
     KEPT,
   ),
   mutant(
