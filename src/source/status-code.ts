@@ -47,8 +47,9 @@ export function errorOfStatus(refusal: ErrorAnswer, about: About): DaywalkError 
     return new RefusedError(status, `${about.place} ${said}`, {
       hint: status === 403 ? `${REFUSED}; ${leaveOut(about.url)}` : REFUSED,
     });
-  const isRedirect = status >= 300 && status < 400;
-  const hint = isRedirect ? NOT_FOLLOWED : (HINTS[status] ?? (status < 300 ? NO_PAGE : undefined));
+  // What a 304 says is unchanged was not asked for: some APIs mean that there is nothing.
+  const isRedirect = status >= 300 && status < 400 && status !== 304;
+  const hint = isRedirect ? NOT_FOLLOWED : (HINTS[status] ?? (status < 400 ? NO_PAGE : undefined));
   const what = isRedirect ? `answered ${status}, ${target(refusal, about)}` : said;
   return new RequestError(status, `${about.place} ${what}`, { hint });
 }

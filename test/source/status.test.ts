@@ -39,7 +39,8 @@ describe('at once, without a second request', () => {
     const server = await scriptedServer([raw(`HTTP/1.1 ${status} Whatever\r\n${length}\r\n`)]);
     const error = await open(server.url).fails();
     expect(error).toBeInstanceOf(RequestError);
-    expect(error).toMatchObject({ status });
+    expect(error).toMatchObject({ status, hint: 'only a 200 is a page' });
+    expect(error.message).not.toContain('redirect');
   });
 
   test('a 204 is an answer without records, for who knows them of this source', async () => {
