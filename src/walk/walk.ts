@@ -174,7 +174,7 @@ export class Walk {
   async #lastIsThere(): Promise<ListEnd | null> {
     const { records } = this.#observed;
     if (this.#manner.unlinked) return this.#asking.lookBehind(records, 'first');
-    return this.#goOn(await this.#asking.ask(records - 1, 1));
+    return this.#goOn(await this.#asking.askDeep(records, records - 1, 1));
   }
 
   /** After an answer from the last record on. */
@@ -207,7 +207,9 @@ export class Walk {
       const behind = await this.#asking.behind(records, paging === 'number' || records === 1);
       // One record alone is asked for with a second one, which may be there.
       if (behind === null)
-        return this.#goOn(await this.#asking.ask(records - 1, paging === 'number' ? 1 : 2));
+        return this.#goOn(
+          await this.#asking.askDeep(records, records - 1, paging === 'number' ? 1 : 2),
+        );
       // Some answer for all that is behind their last page with that page; one record alone looks so as well where `start` is not heeded.
       const heedsStart = records === 1 && this.#context.knowledge.paging === 'offset';
       const isAll = lastTotal === null ? heedsStart : lastTotal === records;

@@ -675,16 +675,41 @@ it('pages that are counted by number, and tell themselves as the total, do not e
 });
 
 describe('pages that are counted by number, and refused from a depth on', () => {
+  const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
+    const first = Math.floor(start / length) * length;
+    return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+  };
+  const refusing = (isDeep: (asked: PageRequest) => boolean): Habits => ({
+    arrange,
+    before: (_, asked) => {
+      if (isDeep(asked)) throw new RequestError(400, 'the result window is too large');
+    },
+  });
+
   it('are asked for in smaller windows, also where the refusal comes exactly behind a page', async () => {
     const list = records(1, 45);
-    const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
-      const first = Math.floor(start / length) * length;
-      return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
-    };
-    const before: Habits['before'] = (_, { start, length }) => {
-      if (start + length > 20) throw new RequestError(400, 'the result window is too large');
-    };
-    const result = await exportDay(list, { arrange, before });
+    const result = await exportDay(
+      list,
+      refusing(({ start, length }) => start + length > 20),
+    );
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+  });
+
+  it('are not asked for in ever shorter ones, which reach no deeper', async () => {
+    const list = records(1, 140);
+    const habits = refusing(({ start, length }) => start + length > 80);
+    const result = await exportDay(list, habits, { pageLength: 16 });
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+    expect(result.requests).toBeLessThan(180);
+    expect(await server.query("select from daywalk.learned where fact = 'page_length'")).toEqual(
+      [],
+    );
+  });
+
+  it('are split where the page of their last record begins less deep than that one stands', async () => {
+    const list = records(1, 65);
+    const habits = refusing(({ start }) => start > 63);
+    const result = await exportDay(list, habits, { pageLength: 7 });
     expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
   });
 });

@@ -1,5 +1,5 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
-import { WalkError } from '../../errors.ts';
+import { RequestError, WalkError } from '../../errors.ts';
 import type { Claim, ListEnd, Page } from '../../model.ts';
 import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
@@ -251,7 +251,7 @@ export class Asking {
     } catch (error) {
       if (byNumber && length > 1 && refusesLength(error))
         throw await this.#learnedShorter(observed, error as Error);
-      throw start > 0 ? await this.#cappedBy(start, error, request) : error;
+      throw await this.#cappedBy(start, error, request);
     }
   }
 
@@ -261,8 +261,9 @@ export class Asking {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     const refused = { ...this.target, start, length: largestPage };
-    // It is no length that is refused; it may be the depth.
-    if (await isOfRecord(this.#context, refused, error, length))
+    // It is no length that is refused, as the first page has it; it may be the depth.
+    const isTaken = error instanceof RequestError && (await this.#isAnswered(0, largestPage));
+    if (isTaken || (await isOfRecord(this.#context, refused, error, length)))
       return this.#cappedBy(start, error, refused, largestPage);
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
@@ -278,7 +279,7 @@ export class Asking {
     { start, length }: Asked,
     next = 1,
   ): Promise<unknown> {
-    if (!mayRefuseDepth(error)) return error;
+    if (start === 0 || !mayRefuseDepth(error)) return error;
     if (mayBeOfRecord(error) && (await this.#isAnswered(records + next, next))) return error;
     const refused = { start, length: refusesLength(error) ? next : length };
     return this.capped(records, (error as Error).message, refused);
