@@ -18,8 +18,8 @@ import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
-import { askShorter, isOfRecord, orShorter } from './questions.ts';
-import { targetOf, textOf, type WalkTarget } from './span.ts';
+import { askShorter, isOfRecord, orShorter, pageOrNull } from './questions.ts';
+import { dayOf, targetOf, textOf, type WalkTarget } from './span.ts';
 
 type Asked = Pick<Page, 'start' | 'length'>;
 
@@ -32,7 +32,6 @@ const IGNORES_START =
   'the source answers with the same page whatever `start` is: it cannot be paged';
 const COUNTS_FROM_ONE =
   'start 0 and start 1 show the same record: it may stand there twice, or the source counts from 1';
-
 /** So many pages on, a walk may go round. */
 const LONG_WALK = 16;
 /** So many lengths are tried until one does not fit into a start. */
@@ -97,9 +96,9 @@ export class Asking {
     const answer = await orError(this.ask(records, 1), mayRefuseDepth);
     if (!(answer instanceof Error)) return answer;
     // In an outage all is refused, the last record, too.
-    await this.ask(records - 1, 1);
-    if ((await this.#far(records, 1)) !== null) throw answer;
-    return null;
+    await this.askDeep(records, records - 1, 1);
+    if ((await this.#far(records, 1)) === null) return null;
+    throw answer;
   }
 
   /**
@@ -174,10 +173,11 @@ export class Asking {
     }
   }
 
-  /** Whether two records from the first on are others than two from the second on, here or on another day. */
+  /** Whether two records from the first on are others than two from the second on: here, in the whole day, or on another one. */
   async #heedsStart(): Promise<boolean> {
+    const day = targetOf(this.#context.stream, dayOf(this.target.from.slice(0, 10)));
     const other = await elsewhere(this.#context, { ...this.target, start: 1, length: 1 });
-    for (const target of [this.target, other]) {
+    for (const target of [this.target, day, other]) {
       const shown = (start: number) => orNull(this.#aside(start, 2, target));
       const [first, second] = await Promise.all([shown(0), shown(1)]);
       if (first === null || second === null || first.facts.came < 2) continue;
@@ -273,20 +273,19 @@ export class Asking {
    * What an error behind so many records means; one that is not of the depth, or of the next record alone, is what it is.
    * @param next how many records come next; of a page that cannot be shorter all of it.
    */
-  async #cappedBy(
-    records: number,
-    error: unknown,
-    { start, length }: Asked,
-    next = 1,
-  ): Promise<unknown> {
+  async #cappedBy(records: number, error: unknown, asked: Asked, next = 1): Promise<unknown> {
+    const { start, length } = asked;
     if (start === 0 || !mayRefuseDepth(error)) return error;
     if (mayBeOfRecord(error) && (await this.#isAnswered(records + next, next))) return error;
-    const refused = { start, length: refusesLength(error) ? next : length };
-    return this.capped(records, (error as Error).message, refused);
+    const least = refusesLength(error) ? Math.min(length, records + next - start) : length;
+    return this.capped(records, (error as Error).message, { start, length: least });
   }
 
+  /** Whether just this is answered. */
   async #isAnswered(start: number, length: number): Promise<boolean> {
-    return (await orNull(this.ask(start, length), mayRefuseDepth)) !== null;
+    const answer = await pageOrNull(this.#context, { ...this.target, start, length });
+    this.requests += answer?.page.requests ?? 1;
+    return answer !== null;
   }
 
   /** Whether single records can be had at the start and not here, nor what was refused: paging has an end, and the window is to be split. */

@@ -116,7 +116,7 @@ export async function orShorter<T>(
 }
 
 /** Asks for just this; null: the answer is no page. */
-const pageOrNull = (context: AskingContext, request: PageRequest) =>
+export const pageOrNull = (context: AskingContext, request: PageRequest) =>
   orNull(askAndCompare(context, request, 0));
 
 /**
