@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 /** The program: reads the command line, runs one verb, turns its end into an exit code. The only place that exits. */
 import './cli/heap.ts';
-import { CommanderError } from 'commander';
-import { redactor } from './cli/process-redactor.ts';
-import { readProgram } from './cli/program.ts';
+import { obey } from './cli/command-line.ts';
 import { systemClock } from './clock.ts';
-import { DaywalkError, EXIT, exitCodeOf, InterruptedError } from './errors.ts';
-import { printableLines } from './text.ts';
+import { EXIT, InterruptedError } from './errors.ts';
 
 /** A stop that takes longer than this is cut short: leases end by themselves, checkpoints are safe. */
 const GRACE_MS = 4_500;
@@ -26,30 +23,6 @@ function listenForSignals(): AbortSignal {
   return interrupted.signal;
 }
 
-/** One message for people: what is wrong and what to do; a stack only for what nobody foresaw. */
-function explain(error: unknown): string {
-  if (!(error instanceof DaywalkError))
-    return `daywalk: unexpected error, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
-  const hint = error.hint === undefined ? '' : `\n${error.hint}`.replaceAll('\n', '\n  ');
-  return `daywalk: ${error.message}${hint}\n`;
-}
-
-async function main(): Promise<number> {
-  const signal = listenForSignals();
-  let code: number = EXIT.done;
-  try {
-    await readProgram(signal, (result) => {
-      code = result;
-    }).parseAsync();
-    return code;
-  } catch (error) {
-    // Commander has printed its own message, or the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.settings;
-    process.stderr.write(printableLines(redactor.redact(explain(error))));
-    return exitCodeOf(error);
-  }
-}
-
 /** Waits until a reader has taken everything, or is gone: to exit would cut off what a pipe did not hold. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
@@ -62,7 +35,7 @@ process.stdout.on('error', (error) => {
   lost ??= error;
 });
 process.stderr.on('error', () => {});
-let code = await main();
+let code = await obey(process.argv.slice(2), listenForSignals());
 await written(process.stdout);
 // A reader that goes away (`daywalk status | head`) is no error; half a result on a full disk would pass for all of it.
 if (lost !== undefined && lost.code !== 'EPIPE') {

@@ -4,7 +4,8 @@ import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { lastDays } from '../chaos/setups.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { dayAgo } from '../support/days.ts';
-import { API_KEY, runProgram, startProgram } from '../support/program.ts';
+import { API_KEY, startProgram } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { blocks, commandLines, paper } from './markdown.ts';
 
 const readme = paper('README.md');
@@ -56,7 +57,7 @@ describe('commands', () => {
       expect(await worker.ended).toMatchObject({ code: 143 });
       return;
     }
-    const ended = await runProgram(args, { environment });
+    const ended = await runHere(args, { environment });
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(ended.stdout).not.toBe('');
   });

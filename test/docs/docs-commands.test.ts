@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readProgram } from '../../src/cli/program.ts';
 import { backfillHere } from '../support/backfill-here.ts';
 import { dayAgo } from '../support/days.ts';
-import { runProgram, temporaryFolder } from '../support/program.ts';
+import { temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { endLooks } from '../support/publishing.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { commandLines, type Paper, paper, papers } from './markdown.ts';
@@ -45,10 +46,10 @@ test('docs/files.md: everything, a range that is not complete, Parquet, a record
   const environment = { ...scene.environment, ...SETTLE };
   const config = join(folder, 'tables.yaml');
   writeFileSync(config, 'tables: { alerts: { stream: events, columns: { id: {} } } }');
-  await scene.succeed(['tables', '--apply'], { ...SETTLE, DAYWALK_CONFIG: config });
+  await scene.succeedHere(['tables', '--apply'], { ...SETTLE, DAYWALK_CONFIG: config });
   const codes = [];
   for (const args of linesOf('docs/files.md'))
-    codes.push((await runProgram(args, { environment, folder })).code);
+    codes.push((await runHere(args, { environment, folder })).code);
   expect(codes).toEqual([0, 3, 0, 0]);
   for (const path of [
     'archive/SHA256SUMS',
@@ -65,7 +66,7 @@ test('docs/tier.md: days move, and come back', async () => {
   await endLooks(scene.database);
   const said = [];
   for (const args of linesOf('docs/tier.md')) {
-    const ended = await runProgram(args, { environment, folder });
+    const ended = await runHere(args, { environment, folder });
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     said.push(ended.stdout);
   }
@@ -74,7 +75,7 @@ test('docs/tier.md: days move, and come back', async () => {
   expect(said[2]).toMatch(/^4 days came back from .*tier: .*\.$/m);
   // What the next page does needs the others, too.
   const all = ['tier', '--restore', '--from', '2025-01-01', '--to', 'yesterday'];
-  expect(await runProgram(all, { environment, folder })).toMatchObject({ code: 0 });
+  expect(await runHere(all, { environment, folder })).toMatchObject({ code: 0 });
 });
 
 test('docs/pruning.md: what is exported goes', async () => {
@@ -83,7 +84,7 @@ test('docs/pruning.md: what is exported goes', async () => {
   const environment = { ...scene.environment, ...SETTLE, DAYWALK_RETENTION: `${days}d` };
   for (const args of linesOf('docs/pruning.md')) {
     const here = args.map((word) => (word === '/archive' ? 'archive' : word));
-    const ended = await runProgram(here, { environment, folder });
+    const ended = await runHere(here, { environment, folder });
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     if (args[0] === 'prune')
       expect(ended.stdout).toMatch(/^pruned: events 2025-01-01 to 2025-01-02$/m);

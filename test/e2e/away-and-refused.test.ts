@@ -31,14 +31,14 @@ test('503 again and again: exit code 5', async () => {
   const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
   // One day, one request at a time, and no patience: each refusal doubles the pause of all.
   const one = { ...EVENTS, DAYWALK_RETRY_TIME: '0s', DAYWALK_CONCURRENCY: '1' };
-  const ended = await scene.run(['backfill', '--from', DAYS.from, '--to', DAYS.from], one);
+  const ended = await scene.here(['backfill', '--from', DAYS.from, '--to', DAYS.from], one);
   await expectCleanFailure(scene, ended, 5, ['answered 503']);
   expect(scene.api.counts.requests).toBeGreaterThan(1);
 });
 
 test('the key is refused: exit code 4 at once, no second try', async () => {
   const scene = await setScene();
-  const ended = await scene.run(BACKFILL, { DAYWALK_API_KEY: 'another-key' });
+  const ended = await scene.here(BACKFILL, { DAYWALK_API_KEY: 'another-key' });
   await expectCleanFailure(scene, ended, 4, ['401', 'DAYWALK_API_KEY']);
   // Each of the four that were under way asked once.
   expect(scene.api.counts.requests).toBeLessThanOrEqual(4);
@@ -68,7 +68,7 @@ test('a key that is changed in mid-run is read again from its file, once; when i
     },
   });
   const environment = { ...EVENTS, DAYWALK_API_KEY: undefined, DAYWALK_API_KEY_FILE: file };
-  const ended = await scene.run(BACKFILL, environment);
+  const ended = await scene.here(BACKFILL, environment);
   // Those that were under way with the old key.
   expect(refusedBefore).toBeGreaterThan(0);
   expect(refusedBefore).toBeLessThanOrEqual(4);
@@ -77,7 +77,7 @@ test('a key that is changed in mid-run is read again from its file, once; when i
   expect(ended.stderr).not.toContain(next);
   expect(scene.api.counts.byStatus[401]).toBeLessThanOrEqual((refusedBefore ?? 0) + 4);
   scene.api.set({ key: next, respond: null });
-  await scene.succeed(BACKFILL, environment);
+  await scene.succeedHere(BACKFILL, environment);
   await expectExact(scene, DAYS, ['events']);
 });
 
@@ -86,7 +86,7 @@ test('a database that is away: exit code 5, after no more than its patience', ()
 
 test('a database that does not exist: exit code 2, and 5 behind PgBouncer', async () => {
   const scene = await setScene();
-  const ended = await scene.run(BACKFILL, {
+  const ended = await scene.here(BACKFILL, {
     DATABASE_URL: `${scene.database.url}_not`,
     DAYWALK_DATABASE_PATIENCE: '0s',
   });
@@ -103,7 +103,7 @@ test('what is no page fails its window, not the run, and says what came (exit co
     eventsPerDay: 60,
     faults: [{ kind: 'html', when: ({ query }) => inDay(query) }],
   });
-  const ended = await scene.run(BACKFILL, EVENTS);
+  const ended = await scene.here(BACKFILL, EVENTS);
   expect(ended, ended.stderr).toMatchObject({ code: 3 });
   expect(await expectNoFalseCompleteness(scene, DAYS)).toEqual({
     complete: 1,
@@ -129,7 +129,7 @@ test('faults that pass leave no trace in the data', async () => {
       { kind: 'html', at: [15] },
     ],
   });
-  await scene.succeed(BACKFILL, EVENTS);
+  await scene.succeedHere(BACKFILL, EVENTS);
 
   await expectExact(scene, DAYS, ['events']);
   expect(scene.api.counts.byFault).toMatchObject({ status: 3, reset: 1, truncate: 1, html: 1 });

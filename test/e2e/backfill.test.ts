@@ -27,7 +27,7 @@ async function complete({ database }: Scene): Promise<Record<string, number>> {
 
 /** How many records `status` tells. */
 async function told(scene: Scene): Promise<number> {
-  const { streams } = JSON.parse((await scene.succeed(['status', '--json'])).stdout);
+  const { streams } = JSON.parse((await scene.succeedHere(['status', '--json'])).stdout);
   return streams.reduce((sum: number, { records }: { records: number }) => sum + records, 0);
 }
 
@@ -96,20 +96,27 @@ test('some days of both resources, exactly; a second backfill asks for nothing, 
   ).toEqual([{ kind: 'empty' }, { kind: 'empty' }]);
 
   const asked = scene.api.counts.requests;
-  const second = await scene.succeed(['backfill', ...range(some)]);
+  const second = await scene.succeedHere(['backfill', ...range(some)]);
   expect(second.stdout).toBe('Nothing was due.\n');
   await expectExact(scene, some);
 
   // What a dry run tells of the days that are there and those that are not, as text and for programs.
   const windows = () => scene.database.query('select * from daywalk.windows order by window_id');
   const before = await windows();
-  const shown = await scene.succeed(['backfill', ...RANGE, '--dry-run']);
+  const shown = await scene.succeedHere(['backfill', ...RANGE, '--dry-run']);
   const lines = shown.stdout.trimEnd().split('\n');
   expect(lines).toHaveLength(9);
   expect(lines.filter((line) => /complete +skip/.test(line))).toHaveLength(6);
   expect(lines.filter((line) => /missing +walk/.test(line))).toHaveLength(2);
   expect(lines.at(-1)).toBe('2 of 8 windows would be walked; none was.');
-  const json = await scene.succeed(['backfill', ...RANGE, '--dry-run', '--only', 'all', '--json']);
+  const json = await scene.succeedHere([
+    'backfill',
+    ...RANGE,
+    '--dry-run',
+    '--only',
+    'all',
+    '--json',
+  ]);
   const steps = JSON.parse(json.stdout) as { action: string }[];
   expect(steps.map(({ action }) => action).sort()).toEqual([
     ...Array(6).fill('rewalk'),
@@ -118,7 +125,7 @@ test('some days of both resources, exactly; a second backfill asks for nothing, 
   expect(await windows()).toEqual(before);
   expect(scene.api.counts.requests).toBe(asked);
 
-  const longer = await scene.succeed(['backfill', ...RANGE, '--json']);
+  const longer = await scene.succeedHere(['backfill', ...RANGE, '--json']);
   expect(JSON.parse(longer.stdout)).toMatchObject({
     windowsDue: 2,
     windowsComplete: 2,
@@ -135,7 +142,7 @@ test('some days of both resources, exactly; a second backfill asks for nothing, 
 atNight('--stream, --newest-first and --only choose what is walked', async () => {
   const scene = await setScene({ eventsPerDay: 45 });
   const one = ['--concurrency', '1'];
-  await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--newest-first', ...one]);
+  await scene.succeedHere(['backfill', ...RANGE, '--stream', 'events', '--newest-first', ...one]);
   const days = () => withoutCuts(scene.api.requests);
   const order = daysAsked(days());
   const oldestFirst = eachDay(DAYS).map((day) => `events ${day} 00:00:00`);
@@ -148,15 +155,15 @@ atNight('--stream, --newest-first and --only choose what is walked', async () =>
   );
   const asked = () => scene.api.counts.requests;
   const before = asked();
-  await scene.run(['backfill', ...RANGE, '--stream', 'events', '--only', 'missing']);
+  await scene.here(['backfill', ...RANGE, '--stream', 'events', '--only', 'missing']);
   expect(asked()).toBe(before);
   let beforeDays = days().length;
-  await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--only', 'failed']);
+  await scene.succeedHere(['backfill', ...RANGE, '--stream', 'events', '--only', 'failed']);
   expect(daysAsked(days().slice(beforeDays))).toEqual(['events 2026-02-27 00:00:00']);
   await expectExact(scene, DAYS, ['events']);
 
   beforeDays = days().length;
-  await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--only', 'all', ...one]);
+  await scene.succeedHere(['backfill', ...RANGE, '--stream', 'events', '--only', 'all', ...one]);
   expectBegun(daysAsked(days().slice(beforeDays)), oldestFirst);
   await expectExact(scene, DAYS, ['events']);
 });
@@ -170,7 +177,7 @@ test('a day that is not over is refused, with the newest that is closed (I8)', a
     [-1, ['--to', dayAgo(-1)]],
   ] as const) {
     const open = dayAgo(days);
-    const ended = await scene.run(['backfill', '--from', open, ...more], { DAYWALK_SETTLE: '0s' });
+    const ended = await scene.here(['backfill', '--from', open, ...more], { DAYWALK_SETTLE: '0s' });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(
       new RegExp(`flag --from: ${open} is .*; the newest closed day is ${closed}`),

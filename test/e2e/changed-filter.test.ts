@@ -34,7 +34,7 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   await writeFile(file, yaml("rule_level_from: '3'"));
   const asked = scene.api.counts.requests;
   for (const verb of [backfill, [...backfill, '--dry-run'], ['run', '--config', file]]) {
-    const refused = await scene.run(verb);
+    const refused = await scene.here(verb);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
       /stream severe asks for events, filters rule_level_from=3, .*rule_level_from=2/,

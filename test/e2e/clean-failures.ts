@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { startStopwatch } from '../support/awake.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
-import type { Ended } from '../support/program.ts';
+import type { EndedHere } from '../support/program-here.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 export const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
@@ -10,7 +10,7 @@ export const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02
 /** One message behind the log lines, no stack trace, nothing on stdout; no lease left, no window worse than before. */
 export async function expectCleanFailure(
   { database }: Scene,
-  ended: Ended,
+  ended: EndedHere,
   code: number,
   words: readonly (string | RegExp)[],
 ) {
@@ -31,7 +31,7 @@ export async function expectAway(args: readonly string[]): Promise<void> {
   const url = new URL(scene.database.url);
   url.port = String(CLOSED_PORT);
   const elapsed = startStopwatch();
-  const ended = await scene.run(args, {
+  const ended = await scene.here(args, {
     DATABASE_URL: url.href,
     DAYWALK_DATABASE_PATIENCE: '1s',
   });
@@ -50,7 +50,7 @@ export async function expectNewer(verb: string): Promise<void> {
   await scene.database.query(
     `insert into daywalk.migrations (name, run_on) values ('9999_from_the_future', now())`,
   );
-  const ended = await scene.run([verb]);
+  const ended = await scene.here([verb]);
   await expectCleanFailure(scene, ended, 2, ['newer', '9999_from_the_future', /Install/]);
   expect(await scene.database.query('select from daywalk.streams')).toEqual([]);
 }

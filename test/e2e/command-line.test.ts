@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
 import { andAtNight, atNight } from '../support/night.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
 import { testWith } from '../support/tool.ts';
 import { expectSlipTold } from './slips.ts';
@@ -22,7 +23,7 @@ test('--config may stand before the verb and behind it', async () => {
     ['--config', 'mine.yaml', 'config'],
     ['config', '--config', 'mine.yaml'],
   ]) {
-    const ended = await runProgram(args, { folder });
+    const ended = await runHere(args, { folder });
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.stdout).toMatch(/^page_length +mine\.yaml:1\S* +77$/m);
   }
@@ -39,10 +40,10 @@ atNight('--stream and --streams mean the same to every verb that has streams', a
     ['fields', '--stream'],
     ['verify', '--from', day.from, '--to', day.to, '--streams'],
   ]) {
-    const { stdout } = await scene.succeed([...args, 'events']);
+    const { stdout } = await scene.succeedHere([...args, 'events']);
     expect(stdout, args.join(' ')).not.toContain('smart-event');
   }
-  const wrong = await scene.run(['status', '--streams', 'event']);
+  const wrong = await scene.here(['status', '--streams', 'event']);
   expect(wrong).toMatchObject({ code: 2 });
   expect(wrong.stderr).toMatch(/event.*events, smart-event|did you mean events/);
 });
@@ -51,7 +52,7 @@ test('completion prints the script, and says which shells there are', async () =
   const ended = await runProgram(['completion', 'bash']);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.stdout).toMatch(/^complete .*daywalk$/m);
-  const wrong = await runProgram(['completion', 'tcsh']);
+  const wrong = await runHere(['completion', 'tcsh']);
   expect(wrong).toMatchObject({ code: 2, stdout: '' });
   expect(wrong.stderr).toMatch(
     /'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish/,
@@ -59,7 +60,7 @@ test('completion prints the script, and says which shells there are', async () =
 });
 
 test('--help-all is help, also where something is missing on the line', async () => {
-  const ended = await runProgram(['backfill', '--help-all']);
+  const ended = await runHere(['backfill', '--help-all']);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.stdout).toMatch(/--page-length[\s\S]*DAYWALK_API_KEY/);
 });
@@ -96,7 +97,7 @@ test.each(
   ),
 )('%j', async (args, words) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
-  const ended = await runProgram(args, { environment });
+  const ended = await runHere(args, { environment });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toMatch(words);
 });

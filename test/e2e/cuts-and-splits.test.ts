@@ -57,7 +57,7 @@ test('under repeatable read, where parts that are proven at once would not see e
     `alter database ${scene.database.name} set default_transaction_isolation to 'repeatable read'`,
   );
   const one = ['backfill', '--from', DAYS.from, '--to', DAYS.from, '--stream', 'events'];
-  const refused = await scene.run(one);
+  const refused = await scene.here(one);
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.stderr).toMatch(/READ COMMITTED[\s\S]*Reset default_transaction_isolation/);
   expect(await scene.database.query('select from daywalk.events limit 1')).toEqual([]);
@@ -68,7 +68,7 @@ test('under repeatable read, where parts that are proven at once would not see e
   await scene.database.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
-  await scene.succeed(one);
+  await scene.succeedHere(one);
   await expectExact(scene, { from: DAYS.from, to: DAYS.from }, ['events']);
 });
 

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { dayAgo } from '../support/days.ts';
 import { layLine } from '../support/line.ts';
 import { atNight } from '../support/night.ts';
-import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
+import { API_KEY, temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
 import {
   CLOSED,
@@ -44,7 +45,7 @@ describe('who is away is asked once', () => {
     );
     database?.freeze();
     api?.freeze();
-    const ended = await scene.run(['doctor'], {
+    const ended = await scene.here(['doctor'], {
       DATABASE_URL: database?.over(scene.database.url),
       DAYWALK_API_URL: api?.over(scene.api.url),
       DAYWALK_PAGE_TIMEOUT: '1s',
@@ -103,7 +104,7 @@ test('files of secrets that others can read, and a since in the future', async (
     DATABASE_URL_FILE: url,
     DAYWALK_SINCE: '2999-01-01',
   };
-  const ended = await runProgram(['doctor'], { environment });
+  const ended = await runHere(['doctor'], { environment });
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
   expect(ended.stdout).toMatch(
     /^! secrets +.*\/key is open to others \(mode 644\)\n.*→ chmod 600/m,
@@ -116,7 +117,7 @@ test('certificates that cannot be used are a finding beside the others', async (
   const scene = await setScene();
   const file = join(temporaryFolder(), 'ca.pem');
   await writeFile(file, 'no certificate');
-  const ended = await scene.run(['doctor'], { DAYWALK_API_CA_FILE: file });
+  const ended = await scene.here(['doctor'], { DAYWALK_API_CA_FILE: file });
   expect(ended, ended.stderr).toMatchObject({ code: 2 });
   expect(ended.stdout).toMatch(/^✓ database +PostgreSQL /m);
   expect(ended.stdout).toMatch(/^✗ API +the CA file holds no readable PEM certificate\n.*→ it is/m);
@@ -145,14 +146,14 @@ test('an API that does not heed where a range ends', async () => {
       return { body: JSON.stringify({ total: data.length, data }) };
     },
   });
-  expect((await scene.succeed(['doctor'])).stdout).toMatch(
+  expect((await scene.succeedHere(['doctor'])).stdout).toMatch(
     /^! range events +the first and the last hour of .* show records whose times are not in them.*\n.*→ Does the API heed fromDate and toDate/m,
   );
 });
 
 test('a page length that the API refuses is no failure: a shorter one is asked for, as by a run', async () => {
   const scene = await setScene({ maxLength: { limit: 150, status: 400 } });
-  expect((await scene.succeed(['doctor'], LONG_PAGES())).stdout).toMatch(SHORTER_PAGES);
+  expect((await scene.succeedHere(['doctor'], LONG_PAGES())).stdout).toMatch(SHORTER_PAGES);
 });
 
 test.each<[boolean, RegExp]>([
@@ -167,13 +168,13 @@ test.each<[boolean, RegExp]>([
         return { body: JSON.stringify({ status: 'running', total: data.length, data }) };
       },
     });
-    expect((await scene.run(['doctor'])).stdout).toMatch(says);
+    expect((await scene.here(['doctor'])).stdout).toMatch(says);
   },
 );
 
 test('a refused key is told of the stream that was asked for', async () => {
   const scene = await setScene();
-  const ended = await scene.run(['doctor'], { DAYWALK_API_KEY: 'another-key-of-mine' });
+  const ended = await scene.here(['doctor'], { DAYWALK_API_KEY: 'another-key-of-mine' });
   expect(ended).toMatchObject({ code: 4 });
   expect(ended.stdout).toMatch(/^✗ stream events .*401/m);
   expect(ended.stdout).toMatch(
@@ -205,7 +206,7 @@ describe('a stream without records', () => {
       respond: ({ query }) =>
         query.fromDate?.startsWith(dayAgo(1)) ? { kind: 'body', body: 'null' } : undefined,
     });
-    const { stdout } = await scene.succeed(['doctor']);
+    const { stdout } = await scene.succeedHere(['doctor']);
     expect(stdout).toMatch(/^✓ database +PostgreSQL \d+/m);
     expect(stdout).toMatch(
       /^✓ time zone +UTC: the newest closed day is [\d-]{10}, closed at [\d-]{10} 01:00 UTC$/m,
@@ -218,7 +219,7 @@ describe('a stream without records', () => {
     const scene = await setScene({
       respond: () => ({ kind: 'body', body: '{"message": "not found"}', status: 404 }),
     });
-    const ended = await scene.run(['doctor']);
+    const ended = await scene.here(['doctor']);
     expect(ended).toMatchObject({ code: 2, stderr: '' });
     expect(ended.stdout).toMatch(/^✗ stream events .*404/m);
   });

@@ -10,6 +10,7 @@ import { until } from '../support/condition.ts';
 import { dayAgo } from '../support/days.ts';
 import { processesOf } from '../support/processes.ts';
 import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 
 test.runIf(process.platform === 'linux')(
   'run, run again, two at once, and nothing is left running (I10)',
@@ -39,7 +40,7 @@ test.runIf(process.platform === 'linux')(
       expect(new URL(url).searchParams.get('host')).toBe(join(folder, '.daywalk/data'));
 
       const asked = api.counts.requests;
-      const second = await runProgram(['run'], options);
+      const second = await runHere(['run'], options);
       expect(second).toMatchObject({ code: 0, stdout: 'Nothing was due.\n' });
       expect(api.counts.requests).toBe(asked);
 
@@ -60,7 +61,7 @@ test.runIf(process.platform === 'linux')(
       await api.received(asked + 3);
       for (const line of processesOf(folder)) expect(line).not.toContain(API_KEY);
       for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
-      const shown = await runProgram(['status', '--json'], more);
+      const shown = await runHere(['status', '--json'], more);
       expect(JSON.parse(shown.stdout).streams).toMatchObject([{ complete: 6 }, { complete: 6 }]);
       await until('the end of its Postgres', () => processesOf(folder).length === 0);
     } finally {

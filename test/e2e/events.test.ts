@@ -43,7 +43,7 @@ describe('--json-events', () => {
     expect(whole).toHaveLength(report.windowsComplete ?? 0);
     expect(names.filter((name) => name === 'page')).toHaveLength(report.pages ?? 0);
 
-    const again = JSON.parse((await scene.succeed([...RANGE, '--json'])).stdout);
+    const again = JSON.parse((await scene.succeedHere([...RANGE, '--json'])).stdout);
     expect(Object.keys(again)).toEqual(Object.keys(report));
     expect(broken([{ ...last, event: 'report', report: again }])).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('--json-events', () => {
     const scene = await setScene({
       faults: [{ kind: 'html', when: ({ query }) => query.toDate === '2026-03-01 23:59:59' }],
     });
-    const failed = await scene.run([...RANGE, '--json-events']);
+    const failed = await scene.here([...RANGE, '--json-events']);
     expect(failed.code).toBe(3);
     const events = eventsOf(failed.stdout);
     expect(broken(events)).toEqual([]);
@@ -63,7 +63,7 @@ describe('--json-events', () => {
     expect(events.at(-1)).toMatchObject({ event: 'report', exitCode: 3 });
 
     scene.api.set({ faults: [] });
-    const refused = await scene.run([...RANGE, '--json-events'], { DAYWALK_API_KEY: 'other' });
+    const refused = await scene.here([...RANGE, '--json-events'], { DAYWALK_API_KEY: 'other' });
     expect(refused.code).toBe(4);
     const last = eventsOf(refused.stdout);
     expect(broken(last)).toEqual([]);
@@ -73,7 +73,7 @@ describe('--json-events', () => {
   test('does not go with --json or --quiet', async () => {
     const scene = await setScene();
     for (const other of ['--json', '--quiet']) {
-      const ended = await scene.run([...RANGE, '--json-events', other]);
+      const ended = await scene.here([...RANGE, '--json-events', other]);
       expect(ended.code).toBe(2);
       expect(ended.stderr).toMatch(/--json-events.*cannot be used with/);
     }
@@ -82,9 +82,9 @@ describe('--json-events', () => {
 
 test('--quiet says nothing when all is well, and everything that is not', async () => {
   const scene = await setScene({ eventsPerDay: 20 });
-  expect(await scene.succeed([...RANGE, '--quiet'])).toMatchObject({ stdout: '', stderr: '' });
+  expect(await scene.succeedHere([...RANGE, '--quiet'])).toMatchObject({ stdout: '', stderr: '' });
   scene.api.set({ faults: [{ kind: 'html' }] });
-  const failed = await scene.run([
+  const failed = await scene.here([
     'backfill',
     '--from',
     '2026-03-03',

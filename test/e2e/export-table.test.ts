@@ -45,7 +45,9 @@ test('a killed export is taken up, and DuckDB reads what Postgres holds, every d
   expect(stdout).toMatch(/^[1-3] days? written: [\d,]+ records.* 0 left out\.$/m);
   const left = await readdir(folder, { recursive: true });
   expect(left.filter((name) => /half|lock/.test(name))).toEqual([]);
-  expect((await scene.succeed(exporting(folder), SETTINGS)).stdout).toMatch(/ 3 already there; 0/);
+  expect((await scene.succeedHere(exporting(folder), SETTINGS)).stdout).toMatch(
+    / 3 already there; 0/,
+  );
 
   const duck = await (await DuckDBInstance.create(':memory:')).connect();
   const files = `read_parquet('${folder}/alerts/day=*/*.parquet')`;
@@ -65,7 +67,7 @@ test('a killed export is taken up, and DuckDB reads what Postgres holds, every d
 
 test('as JSON lines the rows are what Postgres writes', async () => {
   const folder = temporaryFolder();
-  await scene.succeed(exporting(folder, '--format', 'ndjson'), SETTINGS);
+  await scene.succeedHere(exporting(folder, '--format', 'ndjson'), SETTINGS);
   const text = await readFile(join(folder, 'alerts/day=2026-03-02/records.ndjson'), 'utf8');
   expect(text.split('\n')[0]).toMatch(
     /^\{"day":"2026-03-02","at":"2026-03-02T[0-9:.]+\+00:00","id":\d{18,19},"number":\d{18,19},"agent":".*","score":\d+\.\d+,"walk_id":\d+,/,
@@ -75,7 +77,7 @@ test('as JSON lines the rows are what Postgres writes', async () => {
 test('a table that is behind is exit code 3, and told', async () => {
   const folder = temporaryFolder();
   await scene.database.query('update daywalk.table_days set publication = gen_random_uuid()');
-  const ended = await scene.run(exporting(folder), SETTINGS);
+  const ended = await scene.here(exporting(folder), SETTINGS);
   expect(ended, ended.stderr).toMatchObject({ code: 3 });
   expect(ended.stdout).toMatch(
     /^not exported: events 2026-03-01 to 2026-03-03 behind: daywalk\.alerts is not in step: the next run takes it in, or daywalk tables --apply$/m,
@@ -84,8 +86,8 @@ test('a table that is behind is exit code 3, and told', async () => {
     await readFile(join(folder, 'manifest.json'), 'utf8'),
   ) as Manifest;
   expect(incomplete).toHaveLength(3);
-  await scene.succeed(['tables', '--apply'], SETTINGS);
-  await scene.succeed(exporting(folder), SETTINGS);
+  await scene.succeedHere(['tables', '--apply'], SETTINGS);
+  await scene.succeedHere(exporting(folder), SETTINGS);
 });
 
 test.each([
@@ -95,7 +97,7 @@ test.each([
     /--table <name>' cannot be used with option '--stream/,
   ],
 ])('%j is refused', async (args, said) => {
-  const ended = await scene.run(['export', '--out', temporaryFolder(), ...args], SETTINGS);
+  const ended = await scene.here(['export', '--out', temporaryFolder(), ...args], SETTINGS);
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toMatch(said);
 });

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Manifest } from '../../src/files/manifest.ts';
 import { difference, recordTexts } from '../support/multiset.ts';
-import type { Ended } from '../support/program.ts';
+import type { EndedHere } from '../support/program-here.ts';
 import { type Scene, setExported } from '../support/scene.ts';
 
 const DAYS = { from: '2026-03-01', to: '2026-03-03' };
@@ -24,7 +24,7 @@ export const exportTo = (
   scene: Scene,
   folder: string,
   args: readonly string[] = [],
-): Promise<Ended> => scene.run(['export', '--out', folder, ...RANGE, ...args], SETTINGS);
+): Promise<EndedHere> => scene.here(['export', '--out', folder, ...RANGE, ...args], SETTINGS);
 
 export const read = async (folder: string) =>
   JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;

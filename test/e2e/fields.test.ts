@@ -27,7 +27,7 @@ test('--all is exact: paths, types, share, first and last day', async () => {
   ] as never);
   await backfillHere(scene, { from: '2026-03-01', to: '2026-03-03' });
   const report: FieldReport = JSON.parse(
-    (await scene.succeed(['fields', '--all', '--stream', 'events', '--json'])).stdout,
+    (await scene.succeedHere(['fields', '--all', '--stream', 'events', '--json'])).stdout,
   );
   const texts = scene.api.listed({ from: '2026-03-01 00:00:00', to: '2026-03-03 23:59:59' });
   const counts = new Map<string, number>();
@@ -60,7 +60,7 @@ test('--all is exact: paths, types, share, first and last day', async () => {
   expect(shown.stdout).toMatch(
     /^new\."a\.b"\[\] +null, number, string +0\.\d % {2}2026-03-02 {2}2026-03-02 {2}"x"|1$/m,
   );
-  const some = await scene.succeed(['fields', ...RANGE]);
+  const some = await scene.succeedHere(['fields', ...RANGE]);
   expect(some.stdout).toMatch(
     /^events: \d+ of \d+ records on 3 of 3 days; --all looks at every one$/m,
   );

@@ -32,7 +32,7 @@ testWith(
       DAYWALK_DATABASE_PATIENCE: '60s',
       DAYWALK_LEASE: '5s',
     };
-    const before = await scene.succeed(['doctor'], environment);
+    const before = await scene.succeedHere(['doctor'], environment);
     expect(before.stdout).toMatch(
       /^! database host +127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/m,
     );
@@ -61,7 +61,7 @@ testWith(
     expect(await audit(scene.database)).toEqual([]);
 
     await standby.stop('fast');
-    const away = await scene.run(['status'], environment);
+    const away = await scene.here(['status'], environment);
     expect(away).toMatchObject({ code: 5, stdout: '' });
     expect(away.stderr).toMatch(
       /^daywalk: no host of DATABASE_URL takes writes \(127\.0\.0\.1:1: /,

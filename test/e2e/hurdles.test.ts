@@ -10,7 +10,8 @@ import { type Certificates, makeCertificates } from '../source/certificates.ts';
 import { backfillHere } from '../support/backfill-here.ts';
 import { atNight } from '../support/night.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
-import { type Ended, runProgram, temporaryFolder } from '../support/program.ts';
+import { runProgram, temporaryFolder } from '../support/program.ts';
+import type { EndedHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
 import { testWith } from '../support/tool.ts';
 
@@ -23,7 +24,7 @@ const HASTY = {
 };
 
 /** What happened, and on the line below it what to do; no stack, nothing undefined. */
-function expectAdvice(ended: Ended, code: number, happened: RegExp, advice: RegExp): void {
+function expectAdvice(ended: EndedHere, code: number, happened: RegExp, advice: RegExp): void {
   expect(ended, ended.stderr).toMatchObject({ code });
   const [, message = '', hint = ''] = /^daywalk: (.*)\n {2}(.*)$/m.exec(ended.stderr) ?? [];
   expect(message).toMatch(happened);
@@ -39,14 +40,14 @@ atNight('a wrong key', async () => {
 
 test('a wrong path', async () => {
   const scene = await setScene({ prefix: '/tenant' });
-  const ended = await scene.run(RANGE, { DAYWALK_API_URL: new URL(scene.api.url).origin });
+  const ended = await scene.here(RANGE, { DAYWALK_API_URL: new URL(scene.api.url).origin });
   expectAdvice(ended, 2, /404/, /api\.url/);
 });
 
 test('an API that is down', async () => {
   const scene = await setScene();
   const away = { ...HASTY, DAYWALK_API_URL: `http://127.0.0.1:${CLOSED_PORT}` };
-  expectAdvice(await scene.run(RANGE, away), 5, /ECONNREFUSED|refused/, /api|API/);
+  expectAdvice(await scene.here(RANGE, away), 5, /ECONNREFUSED|refused/, /api|API/);
 });
 
 testWith(['openssl'], 'a self-signed certificate', async () => {
@@ -56,7 +57,7 @@ testWith(['openssl'], 'a self-signed certificate', async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const scene = await setScene();
-  const ended = await scene.run(RANGE, { ...HASTY, DAYWALK_API_URL: `https://127.0.0.1:${port}` });
+  const ended = await scene.here(RANGE, { ...HASTY, DAYWALK_API_URL: `https://127.0.0.1:${port}` });
   expectAdvice(ended, 2, /certificate/, /api\.ca_file|DAYWALK_API_CA_FILE/);
 });
 
@@ -70,13 +71,13 @@ test('a database without rights', async () => {
   });
   const url = new URL(scene.database.url);
   [url.username, url.password] = [role, password];
-  const ended = await scene.run(RANGE, { DATABASE_URL: url.href });
+  const ended = await scene.here(RANGE, { DATABASE_URL: url.href });
   expectAdvice(ended, 2, /permission denied/, /right/);
 });
 
 test('an envelope that nobody knows', async () => {
   const scene = await setScene({ envelope: 'none' });
-  const ended = await scene.run(RANGE);
+  const ended = await scene.here(RANGE);
   expect(ended).toMatchObject({ code: 3 });
   expect(ended.stdout).toMatch(/^Failed: events 2026-03-01.*record/m);
   const why = await scene.succeed(['why', '2026-03-01']);
@@ -85,7 +86,7 @@ test('an envelope that nobody knows', async () => {
 
 test('a time zone that is none', async () => {
   const scene = await setScene();
-  const ended = await scene.run(RANGE, { DAYWALK_TIMEZONE: 'Europe/Berln' });
+  const ended = await scene.here(RANGE, { DAYWALK_TIMEZONE: 'Europe/Berln' });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toMatch(/DAYWALK_TIMEZONE.*did you mean Europe\/Berlin\?/);
 });
@@ -99,7 +100,7 @@ test('a disk that is full', async () => {
   await scene.database.query(
     'create trigger no_room before insert on daywalk.pages for each row execute function no_room()',
   );
-  const ended = await scene.run([...RANGE, '--stream', 'events'], HASTY);
+  const ended = await scene.here([...RANGE, '--stream', 'events'], HASTY);
   expectAdvice(ended, 5, /No space left on device/, /disk|Postgres/);
   await scene.database.query('drop function no_room cascade');
   const { gaps } = await backfillHere(scene, DAY, { environment: { DAYWALK_STREAMS: 'events' } });

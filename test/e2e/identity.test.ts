@@ -33,7 +33,7 @@ const shown = ({ database }: Scene, view: string) =>
 test('with id_path the newest version is shown, and the one before is in record_versions', async () => {
   const environment = { DAYWALK_ID_PATH: 'id' };
   const scene = await changed(environment);
-  await scene.succeed(AGAIN, environment);
+  await scene.succeedHere(AGAIN, environment);
   expect(await shown(scene, 'events')).toEqual([{ status: 'closed' }]);
   expect(await shown(scene, 'record_versions')).toEqual([{ status: 'new' }]);
 });
@@ -42,6 +42,6 @@ test('without one both are shown; set later, the next walk mends it', async () =
   const scene = await changed({});
   await backfillHere(scene, RANGE, { only: 'all', environment: { DAYWALK_STREAMS: 'events' } });
   expect(await shown(scene, 'events')).toEqual([{ status: 'closed' }, { status: 'new' }]);
-  await scene.succeed(AGAIN, { DAYWALK_ID_PATH: 'id' });
+  await scene.succeedHere(AGAIN, { DAYWALK_ID_PATH: 'id' });
   expect(await shown(scene, 'events')).toEqual([{ status: 'closed' }]);
 });

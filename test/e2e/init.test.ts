@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Hook } from '../../simulator/simulator.ts';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
 import { examined, listing, type Placed } from './examined.ts';
 
@@ -30,14 +31,14 @@ test('init writes what was given, has it examined, and a run with nothing but th
   );
   JSON.parse(await readFile(join(folder, 'daywalk.schema.json'), 'utf8'));
 
-  const config = await runProgram(['config'], { folder, environment: secrets });
+  const config = await runHere(['config'], { folder, environment: secrets });
   expect(config.stdout).toMatch(/^since +.*daywalk\.yaml\S* +2026-03-01$/m);
 
   await writeFile(join(folder, 'daywalk.yaml'), '# mine\n');
-  const again = await runProgram(['init'], { folder, environment: secrets });
+  const again = await runHere(['init'], { folder, environment: secrets });
   expect(again).toMatchObject({ code: 2 });
   expect(again.stderr).toMatch(/daywalk\.yaml is there already, and stays as it is\n.*--force/);
-  const beside = await runProgram(['init', '--config', 'mine.yaml', '--api-url', scene.api.url], {
+  const beside = await runHere(['init', '--config', 'mine.yaml', '--api-url', scene.api.url], {
     folder,
     environment: secrets,
   });
@@ -46,7 +47,7 @@ test('init writes what was given, has it examined, and a run with nothing but th
     /^Wrote .*mine\.yaml[\s\S]*\nNext: daywalk run --config mine\.yaml\n$/,
   );
   expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toBe('# mine\n');
-  const forced = await runProgram(['init', '--force', '--api-url', scene.api.url], {
+  const forced = await runHere(['init', '--force', '--api-url', scene.api.url], {
     folder,
     environment: secrets,
   });
@@ -59,7 +60,7 @@ test.each([['init'], ['init', '--embedded']])(
   async (...args) => {
     const folder = temporaryFolder();
     const environment = args.length > 1 ? {} : { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' };
-    const ended = await runProgram(args, { folder, environment });
+    const ended = await runHere(args, { folder, environment });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(/api\.url[\s\S]*DAYWALK_API_URL[\s\S]*api\.key/);
     expect(await readdir(folder)).toEqual([]);
@@ -72,7 +73,7 @@ test('the folder of the file is made; where that cannot be, it is told at once',
   await writeFile(join(folder, 'url'), url);
   const api = { DAYWALK_API_URL: 'http://127.0.0.1:1', DAYWALK_API_KEY: API_KEY };
   const environment = { ...api, DATABASE_URL_FILE: 'url' };
-  const made = await runProgram(['init', '--config', 'new/daywalk.yaml'], { folder, environment });
+  const made = await runHere(['init', '--config', 'new/daywalk.yaml'], { folder, environment });
   expect(made.stdout).toMatch(/^Wrote .*new\/daywalk\.yaml/);
   if (process.platform !== 'linux') return;
   const refused = await runProgram(['init', '--config', '/proc/nosuch/daywalk.yaml'], {
@@ -90,7 +91,7 @@ test('what identifies the records of one stream says nothing of one that did not
       resource === 'events' ? { kind: 'body', body: '<html>', status: 200 } : undefined,
   });
   const folder = temporaryFolder();
-  const ended = await runProgram(['init'], { folder, environment: scene.environment });
+  const ended = await runHere(['init'], { folder, environment: scene.environment });
   expect(ended).toMatchObject({ code: 2 });
   expect(ended.stdout).toMatch(/^✓ identity smart-event +id /m);
   expect(ended.stdout).not.toMatch(/has id_path|Next:/);
@@ -101,7 +102,7 @@ test('what identifies the records of one stream says nothing of one that did not
 async function writtenFor(respond: Hook): Promise<string | null> {
   const scene = await setScene({ respond });
   const folder = temporaryFolder();
-  const ended = await runProgram(['init'], { folder, environment: scene.environment });
+  const ended = await runHere(['init'], { folder, environment: scene.environment });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   const text = await readFile(join(folder, 'daywalk.yaml'), 'utf8');
   return /^id_path: (.*)$/m.exec(text)?.[1] ?? null;

@@ -15,20 +15,20 @@ test('700 events that vanish stay shown; exit code, webhook and status tell of i
     text: `events: the source lost 700 of 700 records of ${day}; they are kept here`,
     command: 'daywalk accept',
   });
-  const status = await scene.run(['status'], settings);
+  const status = await scene.here(['status'], settings);
   expect(status.stdout).toContain(`the source lost 700 of 700 records of ${day}`);
 
   // The walks that found nothing may go; the one that holds the only copy stays.
-  const pruned = await scene.run(['prune', '--superseded', '--yes'], settings);
+  const pruned = await scene.here(['prune', '--superseded', '--yes'], settings);
   expect(pruned, pruned.stdout + pruned.stderr).toMatchObject({ code: 0 });
   expect(await shown(scene, day)).toEqual({ shown: 700, gone: 700 });
 
-  const accept = () => scene.succeed(['accept', '--stream', 'events'], settings);
+  const accept = () => scene.succeedHere(['accept', '--stream', 'events'], settings);
   expect((await accept()).stdout).toMatch(/^events: accepted\. From the next run on, days that/);
   expect((await accept()).stdout).toMatch(
     /^events: no day failed .*: nothing was to be accepted\./,
   );
-  const accepted = await scene.run(backfill(...ALL), settings);
+  const accepted = await scene.here(backfill(...ALL), settings);
   expect(accepted, accepted.stdout + accepted.stderr).toMatchObject({ code: 0 });
   expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
   expect(await shown(scene, day)).toEqual({ shown: 700, gone: 700 });

@@ -31,7 +31,7 @@ describe('by age', () => {
     const [shown] = await scene.database.query(
       `select sum(records) as records, sum(pages) as pages from daywalk.coverage where day <= '2026-02-01' and stream = 'events'`,
     );
-    const dry = await scene.succeed(upTo('2026-02-01'), EVENTS);
+    const dry = await scene.succeedHere(upTo('2026-02-01'), EVENTS);
     expect(dry.stdout).toMatch(/^would go: events 2026-01-30 to 2026-02-01$/m);
     expect(dry.stdout).toMatch(
       /^3 days would go: \d+ records on \d+ pages, [\d.]+ kB received with their evidence, about [\d.]+ kB on the disk\.$/m,
@@ -76,7 +76,7 @@ describe('by age', () => {
   /** Neither a run nor a backfill walks it again; its neighbours can be, and show nothing twice. */
   async function expectNotWalkedAgain(scene: Scene): Promise<void> {
     const before = scene.api.requests.length;
-    const walked = await scene.succeed(['backfill', ...DAYS, '--only', 'all'], EVENTS);
+    const walked = await scene.succeedHere(['backfill', ...DAYS, '--only', 'all'], EVENTS);
     expect(walked.stderr).toContain('3 days of the range pruned: never walked again');
     const asked = scene.api.requests
       .slice(before)
@@ -99,7 +99,7 @@ describe('by age', () => {
     const pages = async () =>
       Object.values(await pagesByDay(scene)).reduce((sum, count) => sum + count, 0);
     const before = await pages();
-    const done = await scene.succeed(['prune', '--superseded', '--yes'], EVENTS);
+    const done = await scene.succeedHere(['prune', '--superseded', '--yes'], EVENTS);
     expect(done.stdout).toMatch(/^superseded walks of 2 days went: /m);
     expect(await pages()).toBeLessThan(before);
     expect(
@@ -110,7 +110,7 @@ describe('by age', () => {
       ),
     ).toEqual([]);
     await expectExact(scene, KEPT, ['events']);
-    await scene.succeed(['verify', '--offline'], EVENTS);
+    await scene.succeedHere(['verify', '--offline'], EVENTS);
     // What a cut asked for is kept as its evidence.
     await backfillHere(scene, RANGE, { only: 'all', environment: EVENTS });
     await expectExact(scene, KEPT, ['events']);
@@ -155,7 +155,7 @@ describe('by age', () => {
     await scene.database.query(`begin; set local session_replication_role = replica;
       delete from daywalk.ledger where day = '2026-01-31'; commit`);
     const retention = { DAYWALK_RETENTION: ageOf('2026-02-01') };
-    const ended = await scene.run(['prune', '--yes'], { ...EVENTS, ...retention });
+    const ended = await scene.here(['prune', '--yes'], { ...EVENTS, ...retention });
     expect(ended).toMatchObject({ code: 3 });
     expect(ended.stdout).toMatch(/^kept: events 2026-01-30: a worker holds it$/m);
     expect(ended.stdout).toMatch(/^kept: events 2026-01-31: it is not in the ledger yet/m);
@@ -172,7 +172,7 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
     const gate = async (statement: string, moment: Moment): Promise<Verdict> => {
       if (moment === 'after' || !state.armed || !at.test(statement)) return 'pass';
       Object.assign(state, { armed: false, pruned: true });
-      await scene.succeed(upTo('2026-01-31', '--yes'), EVENTS);
+      await scene.succeedHere(upTo('2026-01-31', '--yes'), EVENTS);
       return 'pass';
     };
     const proxy = await startStepProxy(scene.database.url, gate);
@@ -222,7 +222,7 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
 
   atNight('daywalk itself takes days that an archive keeps no more for no empty ones', async () => {
     const scene = await exported();
-    await scene.succeed(upTo('2026-01-31', '--yes'), EVENTS);
+    await scene.succeedHere(upTo('2026-01-31', '--yes'), EVENTS);
     const url = await serving(scene);
     const copy = await setScene();
     const copied = await copy.run(['backfill', '--from', '2026-01-31', '--to', '2026-02-02'], {
@@ -248,13 +248,13 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
     const scene = await exported();
     const folder = temporaryFolder();
     const day = ['--from', '2026-01-30', '--to', '2026-01-30'];
-    await scene.succeed(['export', '--out', folder, ...day], EVENTS);
+    await scene.succeedHere(['export', '--out', folder, ...day], EVENTS);
     const path = join(folder, 'stream=events/day=2026-01-30/records.ndjson.gz');
     const file = await readFile(path);
     const middle = Math.floor(file.length / 2);
     file[middle] = 255 - (file[middle] ?? 0);
     await writeFile(path, file);
-    const ended = await scene.run(upTo('2026-01-30', '--require-export', folder, '--yes'), EVENTS);
+    const ended = await scene.here(upTo('2026-01-30', '--require-export', folder, '--yes'), EVENTS);
     expect(ended).toMatchObject({ code: 3 });
     expect(ended.stdout).toMatch(
       /^kept: events 2026-01-30: its exported file is not what was written$/m,
@@ -267,12 +267,12 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
       const scene = await exported();
       const folder = temporaryFolder();
       const days = ['--from', '2026-01-30', '--to', '2026-02-01'];
-      await scene.succeed(['export', '--out', folder, ...days], EVENTS);
+      await scene.succeedHere(['export', '--out', folder, ...days], EVENTS);
       const path = (day: string) => join(folder, `stream=events/day=${day}/records.ndjson.gz`);
       const before = await readFile(path('2026-01-31'));
       await showMore(scene, '2026-01-31');
       await rm(path('2026-02-01'));
-      const ended = await scene.run(
+      const ended = await scene.here(
         upTo('2026-02-02', '--require-export', folder, '--yes'),
         EVENTS,
       );
@@ -287,7 +287,7 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
 
       // The export goes on, and a day goes while it is read: the files of before stay as they were.
       const proxy = await whilePruned(scene, /from daywalk\.shown_records s/, true);
-      const again = await scene.run(['export', '--out', folder, ...days], {
+      const again = await scene.here(['export', '--out', folder, ...days], {
         ...EVENTS,
         DATABASE_URL: proxy.url,
       });
@@ -325,7 +325,7 @@ test('the first second of the next day stays when the day before it goes, though
   const scene = await setScene({ records, offsetCap: { limit: 80, answer: 400 } });
   await backfillHere(scene, { from: DAY, to: next }, { environment: EVENTS });
   await expectExact(scene, { from: DAY, to: next }, ['events']);
-  await scene.succeed(upTo(DAY, '--yes'), EVENTS);
+  await scene.succeedHere(upTo(DAY, '--yes'), EVENTS);
   await expectExact(scene, { from: next, to: next }, ['events']);
   expect(
     await scene.database.query(

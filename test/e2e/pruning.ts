@@ -59,7 +59,7 @@ export interface Kill {
 export async function expectWholeAfter(kills: readonly Kill[]): Promise<Scene> {
   const scene = await exported();
   // A stream beside it keeps January in use, so that rows are deleted there.
-  await scene.succeed(['backfill', '--from', '2026-01-31', '--to', '2026-01-31'], {
+  await scene.succeedHere(['backfill', '--from', '2026-01-31', '--to', '2026-01-31'], {
     DAYWALK_STREAMS: 'smart-event',
   });
   const other = await scene.database.query(
@@ -67,7 +67,7 @@ export async function expectWholeAfter(kills: readonly Kill[]): Promise<Scene> {
       where s.name = 'smart-event' and k.pages > 0 order by 1`,
   );
   for (const kill of kills) await killed(scene, kill);
-  await scene.succeed(upTo('2026-02-02', '--yes'), EVENTS);
+  await scene.succeedHere(upTo('2026-02-02', '--yes'), EVENTS);
   expect((await prunings(scene)).map(({ day, removed }) => [day, removed])).toEqual(
     ['2026-01-30', '2026-01-31', '2026-02-01', '2026-02-02'].map((day) => [day, true]),
   );

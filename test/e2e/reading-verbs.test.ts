@@ -48,7 +48,7 @@ describe('status and gaps', () => {
     for (const day of [dayAgo(4), dayAgo(3)])
       await backfillHere(scene, { from: day, to: day }, { environment: settings });
     scene.api.set({ faults: [] });
-    const status = await scene.succeed(['status'], settings);
+    const status = await scene.succeedHere(['status'], settings);
     expect(status.stdout).toMatch(/events: 1 of 4 days complete, \d+ records, 1 page, /);
     expect(status.stdout).not.toContain(GREEN);
     expect(status.stdout).toMatch(/failed 1/);
@@ -57,7 +57,7 @@ describe('status and gaps', () => {
     );
     expect(status.stdout).toMatch(/^last run: backfill, began .* UTC, left gaps after /m);
     expect(status.stdout).toMatch(/^next run: .*:15:00 UTC, where a worker runs/m);
-    const listed = await scene.run(['gaps'], settings);
+    const listed = await scene.here(['gaps'], settings);
     expect(listed).toMatchObject({ code: 3 });
     expect(listed.stdout).toMatch(
       new RegExp(`^events: ${dayAgo(3)} failed: .*\\n  daywalk backfill`, 'm'),
@@ -70,10 +70,10 @@ describe('status and gaps', () => {
       command.split(' '),
     );
     expect(commands).toHaveLength(2);
-    for (const command of commands) await scene.succeed(command, settings);
-    const after = await scene.succeed(['gaps'], settings);
+    for (const command of commands) await scene.succeedHere(command, settings);
+    const after = await scene.succeedHere(['gaps'], settings);
     expect(after.stdout).toBe('No gaps: every closed day is complete.\n');
-    const whole = JSON.parse((await scene.succeed(['status', '--json'], settings)).stdout);
+    const whole = JSON.parse((await scene.succeedHere(['status', '--json'], settings)).stdout);
     expect(violations('status', whole)).toEqual([]);
     expect(whole.streams).toMatchObject([{ stream: 'events', closed: 4, complete: 4 }]);
     expect(whole.lastRun).toMatchObject({ trigger: 'backfill', outcome: 'done' });
@@ -85,8 +85,8 @@ describe('status and gaps', () => {
       [dayAgo(1)],
     );
     const words = 'walked, midnight not checked yet';
-    expect((await scene.succeed(['status'], settings)).stdout).toContain(`▒ ${words} 1`);
-    expect((await scene.run(['gaps'], settings)).stdout).toMatch(
+    expect((await scene.succeedHere(['status'], settings)).stdout).toContain(`▒ ${words} 1`);
+    expect((await scene.here(['gaps'], settings)).stdout).toMatch(
       new RegExp(`^events: ${dayAgo(1)} ${words}$`, 'm'),
     );
     await backfillHere(scene, { from: dayAgo(4), to: dayAgo(1) }, { environment: settings });
@@ -135,8 +135,8 @@ describe('status and gaps', () => {
     const environment = { ...SINCE, DAYWALK_SINCE: '2999-01-01' };
     const words =
       /^events: begins on 2999-01-01 \(since\), in the future; until then no new day is planned$/m;
-    expect((await scene.run(['run'], environment)).stdout).toMatch(words);
-    const { stdout } = await scene.run(['gaps'], environment);
+    expect((await scene.here(['run'], environment)).stdout).toMatch(words);
+    const { stdout } = await scene.here(['gaps'], environment);
     expect(stdout).toMatch(words);
     expect(stdout).not.toMatch(/every closed day is complete|No gaps/);
   });

@@ -43,8 +43,8 @@ test('stays up, says why and since when, and asks no more: after a restart neith
   expect(await ask('/readyz')).toEqual({ status: 503, body: expect.stringMatching(why) });
   expect(scene.api.counts.requests).toBe(requests);
 
-  expect(await scene.run(['run'], environment)).toMatchObject({ code: 4 });
-  const { stdout } = await scene.run(['status'], environment);
+  expect(await scene.here(['run'], environment)).toMatchObject({ code: 4 });
+  const { stdout } = await scene.here(['status'], environment);
   const before = scene.api.counts.requests;
   expect(before).toBeGreaterThan(requests);
   expect(stdout).toMatch(REFUSED_IN_LAST_RUN);
@@ -68,7 +68,7 @@ test('stays up, says why and since when, and asks no more: after a restart neith
 
   // A run by hand that is not refused takes the note away, and the worker goes on.
   scene.api.set({ key: API_KEY });
-  await scene.succeed(['run'], environment);
+  await scene.succeedHere(['run'], environment);
   expect(await notes(scene)).toEqual([]);
   await next.saying(/waiting for the next tick/);
   next.kill('SIGTERM');

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 test('--json is one document that fits its schema, with every digit and all hits', async () => {
   const search = async (...args: string[]) => {
-    const { stdout, code } = await scene.run(['search', ...args, '--json']);
+    const { stdout, code } = await scene.here(['search', ...args, '--json']);
     const document = JSON.parse(stdout);
     expect(violations('search', document)).toEqual([]);
     return { stdout, code, document };
@@ -65,7 +65,7 @@ test('--json is one document that fits its schema, with every digit and all hits
   );
 
   // A day that cannot be had yet is no answer of nothing.
-  expect(await scene.run(['search', 'x', '--from', '2099-01-01', '--json'])).toMatchObject({
+  expect(await scene.here(['search', 'x', '--from', '2099-01-01', '--json'])).toMatchObject({
     code: 2,
     stdout: '',
   });
@@ -78,7 +78,7 @@ test('hits and the coverage; exit code 0 where all days are proven, else 3', asy
   );
   expect(filters[0]?.filters).toBe(filters[0]?.pages);
 
-  const found = await scene.succeed(['search', '10.99.0.1', ...RANGE]);
+  const found = await scene.succeedHere(['search', '10.99.0.1', ...RANGE]);
   expect(found.stdout).toMatch(
     /^events 2026-03-02, walk \d+, page \d+, record \d+, seen 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC: \$\.seen\[1\], \$\.seen\[0\]\."by \\u001b\[31m"$/m,
   );
@@ -88,14 +88,14 @@ test('hits and the coverage; exit code 0 where all days are proven, else 3', asy
     /^events: 1 hit; 3 of 3 days proven, 2026-03-01 to 2026-03-03\nsmart-event: nothing; 3 of 3 days proven, 2026-03-01 to 2026-03-03$/m,
   );
 
-  const absent = await scene.succeed(['search', '10.99.0.2', ...EVENTS]);
+  const absent = await scene.succeedHere(['search', '10.99.0.2', ...EVENTS]);
   expect(absent.stdout).toBe('events: nothing; 3 of 3 days proven, 2026-03-01 to 2026-03-03\n');
 
   await scene.database.query(
     `update daywalk.windows w set state = 'failed', last_error = 'why' from daywalk.streams s
       where s.stream_id = w.stream_id and s.name = 'events' and w.kind = 'day' and w.day = '2026-03-02'`,
   );
-  const unproven = await scene.run([
+  const unproven = await scene.here([
     'search',
     '10.99.0.2',
     '--from',
@@ -126,7 +126,7 @@ test('what it does not understand is exit code 2', async () => {
       ],
     ],
   )) {
-    const ended = await scene.run(args);
+    const ended = await scene.here(args);
     expect(ended, args.join(' ')).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(message);
   }

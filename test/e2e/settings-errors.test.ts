@@ -88,7 +88,7 @@ test('ten wrong settings are told at once, each with its place', async () => {
 
 test('a stream that --stream does not know changes nothing', async () => {
   const scene = await setScene();
-  const ended = await scene.run([...BACKFILL, '--stream', 'event']);
+  const ended = await scene.here([...BACKFILL, '--stream', 'event']);
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toContain('"event"');
   expect(ended.stderr).toContain('events, smart-event');

@@ -60,7 +60,7 @@ test('a second signal leaves at once, and the first alone waits no longer than f
   await scene.database.query(
     `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s' where lease_id is not null`,
   );
-  await scene.succeed(BACKFILL, EVENTS);
+  await scene.succeedHere(BACKFILL, EVENTS);
   await expectExact(scene, DAYS, STREAMS);
 });
 

@@ -1,10 +1,10 @@
 /** Slips of people at a keyboard, and what they are told. */
 import { expect } from 'vitest';
-import { runProgram } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 
 /** A day that is none is told by the verb before it opens anything. */
 export async function expectSlipTold(verb: string): Promise<void> {
-  const ended = await runProgram([verb, '--from', 'yesteday'], {
+  const ended = await runHere([verb, '--from', 'yesteday'], {
     environment: {
       DAYWALK_API_URL: 'http://127.0.0.1:1',
       DAYWALK_API_KEY: 'a-key-of-mine',

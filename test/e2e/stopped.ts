@@ -52,7 +52,7 @@ export async function expectStopped(
   const stored = await pagesStored(scene.database);
   scene.api.set({ faults: [] });
   const before = scene.api.requests.length;
-  await scene.succeed(BACKFILL, EVENTS);
+  await scene.succeedHere(BACKFILL, EVENTS);
   await expectExact(scene, DAYS, STREAMS);
   const again = askedAgain(scene.api.requests.slice(before), scene.api.requests.slice(0, before));
   expect([...again.values()].flat().filter((page) => stored.has(page))).toEqual([]);

@@ -52,8 +52,8 @@ beforeAll(async () => {
 test('a run makes a table that is not there, and fills it; status tells how far it is', async () => {
   const rows = events.toLocaleString('en-US');
   const line = `daywalk.alerts (stream events): ${rows} rows of 2 days, 2026-03-01 to 2026-03-02; in step`;
-  expect((await scene.succeed(['status'], settings)).stdout).toContain(line);
-  const status = JSON.parse((await scene.succeed(['status', '--json'], settings)).stdout);
+  expect((await scene.succeedHere(['status'], settings)).stdout).toContain(line);
+  const status = JSON.parse((await scene.succeedHere(['status', '--json'], settings)).stdout);
   expect(status.tables).toMatchObject([{ table: 'alerts', records: events, behind: 0 }]);
 });
 
@@ -63,7 +63,7 @@ test('a changed table stays as it is until a person has it built anew', async ()
     /other columns for alerts than the database has; daywalk tables --apply/,
   );
   for (const verb of ['tables', 'status'])
-    expect((await scene.succeed([verb], settings)).stdout).toMatch(
+    expect((await scene.succeedHere([verb], settings)).stdout).toMatch(
       /^alerts: the settings define it otherwise/m,
     );
   const applied = await scene.succeed(['tables', '--apply'], settings);
@@ -85,17 +85,17 @@ test('days that a table of the settings is to keep are not pruned before it is m
     own.DAYWALK_CONFIG,
     `tables:\n  kept:\n    stream: events\n    retention: forever\n    columns:\n${ID}`,
   );
-  const pruned = await scene.run(['prune', '--older-than', '1d'], own);
+  const pruned = await scene.here(['prune', '--older-than', '1d'], own);
   expect(pruned.code).toBe(3);
   expect(pruned.stdout).toMatch(
     /^kept: events 2026-03-01 to 2026-03-02: the record table kept of the settings is to keep it, and is not made so yet: daywalk tables --apply$/m,
   );
-  const free = await scene.run(['prune', '--older-than', '1d'], settings);
+  const free = await scene.here(['prune', '--older-than', '1d'], settings);
   expect(free.stdout).toMatch(/^would go: events/m);
 });
 
 test('what is suggested can be put into the settings as it stands', async () => {
-  const { stdout } = await scene.succeed(['tables', '--suggest'], settings);
+  const { stdout } = await scene.succeedHere(['tables', '--suggest'], settings);
   const { tables } = parse(stdout);
   expect(Object.keys(tables)).toEqual(['events_table', 'smart_event_table']);
   expect(tables.events_table.columns.at).toEqual({
@@ -105,10 +105,10 @@ test('what is suggested can be put into the settings as it stands', async () => 
   });
   const own = { DAYWALK_CONFIG: join(folder, 'suggested.yaml') };
   await writeFile(own.DAYWALK_CONFIG, stdout);
-  const applied = await scene.succeed(['tables', '--apply'], own);
+  const applied = await scene.succeedHere(['tables', '--apply'], own);
   expect(applied.stdout).toMatch(/^daywalk\.events_table .*; in step$/m);
   const { tables: made }: { tables: { table: string }[] } = JSON.parse(
-    (await scene.succeed(['tables', '--json'], own)).stdout,
+    (await scene.succeedHere(['tables', '--json'], own)).stdout,
   );
   expect(made.filter(({ table }) => table !== 'alerts')).toMatchObject([
     { table: 'events_table', faults: 0, behind: 0 },
@@ -116,7 +116,7 @@ test('what is suggested can be put into the settings as it stands', async () => 
   ]);
   // The other one is in the settings of somebody else, and stays.
   expect(made.map(({ table }) => table)).toContain('alerts');
-  expect((await scene.succeed(['tables', '--drop', 'alerts'], own)).stdout).toMatch(
+  expect((await scene.succeedHere(['tables', '--drop', 'alerts'], own)).stdout).toMatch(
     /daywalk\.alerts is gone/,
   );
 });
@@ -134,7 +134,7 @@ test('a name that is taken is refused, and nothing is changed', async () => {
     own.DAYWALK_CONFIG,
     'tables:\n  pages:\n    stream: events\n    columns: { id: {} }\n',
   );
-  const ended = await scene.run(['tables', '--apply'], own);
+  const ended = await scene.here(['tables', '--apply'], own);
   expect(ended).toMatchObject({ code: 2 });
   expect(ended.stderr).toMatch(/daywalk\.pages is there already, and is no record table/);
 });

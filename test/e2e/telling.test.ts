@@ -51,7 +51,7 @@ test('a run pings its start and its exit status, with one run id, and tells the 
   expect(failed.stdout + failed.stderr).not.toContain(TOKEN);
 
   scene.api.set({ faults: [] });
-  await scene.succeed(['run'], settings);
+  await scene.succeedHere(['run'], settings);
   expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
   expect(pings().at(-1)).toBe(`/ping/${TOKEN}?rid=`);
   expect(hook.got.findLast(({ url }) => url.startsWith('/ping'))?.body).toMatch(
@@ -70,7 +70,7 @@ test('a database that is away is told as well: exit status 5, and the webhook', 
     DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
     DAYWALK_WEBHOOK_FORMAT: 'ntfy',
   };
-  expect((await scene.run(['run'], settings)).code).toBe(5);
+  expect((await scene.here(['run'], settings)).code).toBe(5);
   const paths = hook.got.map(({ url }) => url.replace(/\?.*/, ''));
   expect(paths.filter((path) => path.startsWith('/ping'))).toEqual(['/ping/start', '/ping/5']);
   expect(hook.got.find(({ url }) => url === '/hook')).toMatchObject({
@@ -96,7 +96,7 @@ atNight(
     await scene.database.query(
       'create trigger refuse before insert on daywalk.ledger for each row execute function public.refuse()',
     );
-    const failed = await scene.run(['run'], settings);
+    const failed = await scene.here(['run'], settings);
     expect(failed, failed.stderr).toMatchObject({ code: 3 });
     const line = /the ledger could not be brought in step: .*no ledger today/;
     expect(failed.stdout).toMatch(line);
@@ -125,7 +125,7 @@ atNight(
     expect(told()).toHaveLength(1);
 
     await scene.database.query('drop trigger refuse on daywalk.ledger');
-    await scene.succeed(['run'], settings);
+    await scene.succeedHere(['run'], settings);
     expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
   },
 );
@@ -186,9 +186,9 @@ test('a service that errors or redirects holds nothing up and changes no result;
   const range = ['--from', dayAgo(9), '--to', dayAgo(8)];
   // A backfill pings, too.
   const pinging = { ...asking, DAYWALK_PING_URL: `${hook.url}/ping` };
-  await scene.succeed(['backfill', ...range], pinging);
+  await scene.succeedHere(['backfill', ...range], pinging);
   expect(other.got).toHaveLength(2);
-  await scene.succeed(['run'], asking);
+  await scene.succeedHere(['run'], asking);
   expect(hook.got.slice(3).map(({ url }) => url.replace(/\?.*/, ''))).toEqual([
     '/ping/start',
     '/ping',

@@ -20,7 +20,7 @@ test('an answer with hostile keys and texts, and text that somebody else wrote i
     }),
   });
   const tell = async (...args: string[]) => {
-    const { stdout, stderr } = await scene.run(args);
+    const { stdout, stderr } = await scene.here(args);
     expect(ourLines(stdout + stderr)).not.toMatch(OBEYED);
     expect(stdout + stderr).not.toMatch(/^daywalk: all is well/m);
     return stdout;

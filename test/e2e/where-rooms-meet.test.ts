@@ -36,7 +36,7 @@ async function withOneBefore() {
 test('a search finds what the views show, where it says that all days are proven', async () => {
   const { scene, since, last, shown } = await withOneBefore();
   for (const id of shown) {
-    const found = await scene.run(['search', id, '--to', last], since);
+    const found = await scene.here(['search', id, '--to', last], since);
     if (found.code === 0) expect(found.stdout, id).toMatch(/1 hit/);
   }
 });
@@ -45,9 +45,9 @@ test('what prune removes is in the export that it requires', async () => {
   const { scene, since, shown } = await withOneBefore();
   const folder = temporaryFolder();
   const options = ['--out', folder, '--format', 'ndjson'];
-  await scene.run(['export', ...options], since);
+  await scene.here(['export', ...options], since);
   const prune = ['prune', '--older-than', '1d', '--require-export', folder, '--yes'];
-  await scene.run(prune, since);
+  await scene.here(prune, since);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ndjson'))
     .map((path) => readFileSync(join(folder, path), 'utf8'))
@@ -63,11 +63,11 @@ atNight('a backfill of all says which days it leaves out because they moved', as
   const scene = await setScene({ eventsPerDay: 20 });
   const settings = { ...ONE, DAYWALK_TIER_URL: join(temporaryFolder(), 'tier') };
   const range = [dayAgo(4), dayAgo(3)] as const;
-  await scene.succeed(backfill(...range), settings);
+  await scene.succeedHere(backfill(...range), settings);
   await endLooks(scene.database);
   const moved = await scene.succeed(['tier', '--older-than', '1d'], settings);
   expect(moved.stdout).toMatch(/2 days moved/);
-  const again = await scene.run(backfill(...range, '--only', 'all'), settings);
+  const again = await scene.here(backfill(...range, '--only', 'all'), settings);
   expect(again.stdout + again.stderr).toMatch(/2 days of the range/);
 });
 
@@ -101,7 +101,7 @@ test('an event that comes late is shown, though only its instants tell it from a
   await backfillHere(scene, days, { environment: ONE });
   scene.api.insert([{ text: flow(late), time: late }]);
   await backfillHere(scene, days, { environment: ONE, only: 'all' });
-  const deep = await scene.run(['verify', '--deep', '--from', day, '--to', day], ONE);
+  const deep = await scene.here(['verify', '--deep', '--from', day, '--to', day], ONE);
   expect(deep.stdout).toMatch(/1 same, 0 changed/);
   const shown = await scene.database.query<{ at: string }>(
     `select record ->> 'timestamp' as at from daywalk.events order by 1`,

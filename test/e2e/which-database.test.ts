@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { dayAgo } from '../support/days.ts';
 import { expectExact } from '../support/multiset.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
 import { answeredAtTerminal } from '../support/terminal.ts';
 import { testWith } from '../support/tool.ts';
@@ -21,7 +22,7 @@ test.each(WITHOUT.map((args) => [args.join(' '), args] as const))(
 );
 
 test('config needs no database', async () => {
-  const ended = await runProgram(['config'], { environment: API });
+  const ended = await runHere(['config'], { environment: API });
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.stdout).toMatch(/^database\.url +default +\(not set\)$/m);
 });
@@ -43,7 +44,7 @@ test('what init wrote tells a new shell where the database is, and the URL stand
   expect(made.stdout).toContain('secrets/database_url');
 
   const environment = { ...shell, DAYWALK_SETTLE: '0s' };
-  expect(await runProgram(['run'], { folder, environment })).toMatchObject({ code: 0 });
+  expect(await runHere(['run'], { folder, environment })).toMatchObject({ code: 0 });
   await expectExact(scene, { from: dayAgo(2), to: dayAgo(1) });
 });
 
@@ -51,33 +52,33 @@ test('init --embedded makes a Postgres, and later commands find it; nobody else 
   const scene = await setScene({ eventsPerDay: 20 });
   const folder = temporaryFolder();
   const { DATABASE_URL: _, ...shell } = scene.environment;
-  const options = { folder, environment: { ...shell, DAYWALK_SINCE: dayAgo(2) } };
+  const options = { folder, environment: { ...shell, DAYWALK_SINCE: dayAgo(1) } };
   const made = await runProgram(['init', '--embedded'], options);
   expect(made, made.stdout + made.stderr).toMatchObject({ code: 0 });
   expect(existsSync(join(folder, '.daywalk/data/PG_VERSION'))).toBe(true);
-  expect(await runProgram(['run'], options)).toMatchObject({ code: 0 });
+  expect(await runHere(['run'], options)).toMatchObject({ code: 0 });
 
   // With another database in the environment neither is guessed at.
   const both = { folder, environment: scene.environment };
-  const torn = await runProgram(['status', '--embedded'], both);
+  const torn = await runHere(['status', '--embedded'], both);
   expect(torn).toMatchObject({ code: 2 });
   expect(torn.stderr).toMatch(/flag --embedded: .*DATABASE_URL.*one of the two/);
 
   // Without the settings file the one that is there is named, not used.
   await rm(join(folder, 'daywalk.yaml'));
-  const bare = await runProgram(['status'], options);
+  const bare = await runHere(['status'], options);
   expect(bare).toMatchObject({ code: 2 });
   expect(bare.stderr).toMatch(/or use an embedded Postgres: --embedded/);
 });
 
 test('with --embedded only init and run make a Postgres that is not there', async () => {
   const folder = temporaryFolder();
-  const ended = await runProgram(['worker', '--embedded'], { folder, environment: API });
+  const ended = await runHere(['worker', '--embedded'], { folder, environment: API });
   expect(ended).toMatchObject({ code: 2 });
   expect(ended.stderr).toMatch(/there is no embedded Postgres in .*\.daywalk\n.*run --embedded/);
   // What a settings file of yesterday says does not make an empty one either.
   const environment = { ...API, DAYWALK_DATABASE_EMBEDDED: 'yes' };
-  expect(await runProgram(['run'], { folder, environment })).toMatchObject({ code: 2 });
+  expect(await runHere(['run'], { folder, environment })).toMatchObject({ code: 2 });
   expect(existsSync(join(folder, '.daywalk'))).toBe(false);
 });
 
@@ -89,7 +90,7 @@ test.each(EMPTY.map((args) => [args.join(' '), args] as const))(
 test('an older schema is told, and left as it is', async () => {
   const scene = await setScene();
   await scene.database.query(`delete from daywalk.migrations where name = '0007_roles'`);
-  const ended = await scene.run(['status']);
+  const ended = await scene.here(['status']);
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toMatch(/older than this daywalk: it lacks 0007_roles\n.*daywalk migrate/);
   expect(

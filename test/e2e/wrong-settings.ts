@@ -1,6 +1,6 @@
 /** Wrong settings, flags and command lines. */
 import { expect } from 'vitest';
-import { runProgram } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 
 const API = { DAYWALK_API_URL: 'https://api.invalid', DAYWALK_API_KEY: 'k' };
 /** Nothing may be asked of it: nobody listens there. */
@@ -17,7 +17,7 @@ export async function expectTold(
   environment: Readonly<Record<string, string | undefined>>,
   words: readonly string[],
 ): Promise<void> {
-  const ended = await runProgram(args, { environment: { ...NOWHERE, ...environment } });
+  const ended = await runHere(args, { environment: { ...NOWHERE, ...environment } });
   expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
   for (const word of words) expect(ended.stderr).toContain(word);
   expect(ended.stderr).not.toMatch(/^\s+at |undefined|\[object|NaN/m);

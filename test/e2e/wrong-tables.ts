@@ -2,13 +2,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runProgram, temporaryFolder } from '../support/program.ts';
+import { temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 
 /** A settings file is refused before anything is opened, with the place of what is wrong. */
 export async function expectRefused(text: string, said: RegExp): Promise<void> {
   const wrong = join(temporaryFolder(), 'wrong.yaml');
   await writeFile(wrong, text);
-  const ended = await runProgram(['tables'], {
+  const ended = await runHere(['tables'], {
     environment: {
       DAYWALK_CONFIG: wrong,
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',

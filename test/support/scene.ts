@@ -9,8 +9,10 @@ import { ask } from './ask.ts';
 import { backfillHere } from './backfill-here.ts';
 import { copyOf, createTestDatabase, server, type TestDatabase } from './database.ts';
 import { inEveryFile } from './hooks.ts';
+import { keptWhereDirect } from './kept-plans.ts';
 import type { Days } from './multiset.ts';
 import { API_KEY, type Ended, type Program, runProgram, startProgram } from './program.ts';
+import { type EndedHere, runHere } from './program-here.ts';
 
 /** Environment variables of one program; undefined takes one away. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,9 +28,16 @@ export interface Scene {
   start(args: readonly string[], environment?: Environment, under?: readonly string[]): Program;
   /** Runs the program and expects exit code 0. */
   succeed(args: readonly string[], environment?: Environment): Promise<Ended>;
+  /** Runs it in the process of the test (`program-here`). */
+  here(args: readonly string[], environment?: Environment): Promise<EndedHere>;
+  /** The same, and expects exit code 0. */
+  succeedHere(args: readonly string[], environment?: Environment): Promise<EndedHere>;
 }
 
 const open = new Set<Simulator>();
+
+/** Verbs that send the same statements again and again. */
+const WALKING = ['backfill', 'run'];
 
 /**
  * Sets a scene; the API ends with the test, the database with the file. Small pages, so that few records make many.
@@ -53,17 +62,23 @@ export async function setScene(
     startProgram(args, { environment: { ...environment, ...more }, secrets, under });
   const run = (args: readonly string[], more: Environment = {}) =>
     runProgram(args, { environment: { ...environment, ...more }, secrets });
+  const here = (args: readonly string[], more: Environment = {}) => {
+    const url = WALKING.includes(args[0] ?? '') ? keptWhereDirect(database.url) : database.url;
+    return runHere(args, { environment: { ...environment, DATABASE_URL: url, ...more }, secrets });
+  };
+  const good = <E extends EndedHere>(ended: E): E => {
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    return ended;
+  };
   return {
     api,
     database,
     environment,
     start,
     run,
-    async succeed(args, more) {
-      const ended = await run(args, more);
-      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-      return ended;
-    },
+    succeed: async (args, more) => good(await run(args, more)),
+    here,
+    succeedHere: async (args, more) => good(await here(args, more)),
   };
 }
 
