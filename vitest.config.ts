@@ -3,13 +3,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Each takes longer than 45 s; much of it is waiting, for a minute to be over or for an outage to end. */
 const LONGEST = [
+  'walk/odd-sources',
+  'walk/overlooked',
+  'walk/found',
+  'embedded/sharing',
   'e2e/worker',
+  'e2e/embedded',
   'e2e/prune',
-  'e2e/serve-archive',
-  'e2e/away-and-refused',
   'e2e/secrets',
   'e2e/rate',
-  'e2e/reading-verbs',
 ].map((name) => `/test/${name}.test.ts`);
 
 /** A fresh clone knows the sizes of files, not how long they take; one that waits must not begin when all others have ended. */

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../support/condition.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import {
   ARCHIVE_DAY as DAY,
   ARCHIVE_KEY as KEY,
@@ -94,14 +95,20 @@ describe('a filter', () => {
     });
   });
 
-  it.each<[string, unknown, string, number | 'refused']>([
-    ['a list of words', ['a', 'b'], 'agent=b', 1],
-    ['a number', 7, 'agent=7', 1],
-    ['a truth', true, 'agent=true', 1],
-    ['an object', { a: 1 }, 'agent=a', 'refused'],
-    ['a list of lists', [['x']], 'agent=a', 'refused'],
-    ['null beside a word', null, 'agent=a', 0],
-  ])('is compared with %s', async (_, name, query, found) => {
+  it.each(
+    andAtNight<[string, unknown, string, number | 'refused']>(
+      [
+        ['a list of words', ['a', 'b'], 'agent=b', 1],
+        ['a number', 7, 'agent=7', 1],
+        ['an object', { a: 1 }, 'agent=a', 'refused'],
+        ['null beside a word', null, 'agent=a', 0],
+      ],
+      [
+        ['a truth', true, 'agent=true', 1],
+        ['a list of lists', [['x']], 'agent=a', 'refused'],
+      ],
+    ),
+  )('is compared with %s', async (_, name, query, found) => {
     await store({ [DAY]: [[{ agent: { name } }, { agent: { name: 'other' } }]] });
     const { total } = await serve();
     const got = await total(query);
@@ -109,19 +116,25 @@ describe('a filter', () => {
     else expect(got).toBe(found);
   });
 
-  it.each<[string, unknown, number | 'refused']>([
-    ['true', true, 1],
-    ['the word true', 'true', 1],
-    ['1', 1, 1],
-    ['false', false, 2],
-    ['0', 0, 2],
-    ['nothing', undefined, 2],
-    ['null', null, 2],
-    ['an empty text', '', 2],
-    ['another word', 'yes', 'refused'],
-    ['another number', 2, 'refused'],
-    ['an object', {}, 'refused'],
-  ])('hideread leaves out what is read: %s', async (_, read, found) => {
+  it.each(
+    andAtNight<[string, unknown, number | 'refused']>(
+      [
+        ['the word true', 'true', 1],
+        ['0', 0, 2],
+        ['nothing', undefined, 2],
+        ['another word', 'yes', 'refused'],
+      ],
+      [
+        ['true', true, 1],
+        ['1', 1, 1],
+        ['false', false, 2],
+        ['null', null, 2],
+        ['an empty text', '', 2],
+        ['another number', 2, 'refused'],
+        ['an object', {}, 'refused'],
+      ],
+    ),
+  )('hideread leaves out what is read: %s', async (_, read, found) => {
     await store({ [DAY]: [[{ read }, { read: false }]] });
     const { total } = await serve();
     const got = await total('hideread=1');

@@ -4,6 +4,7 @@ import { startStopwatch } from '../support/awake.ts';
 import { until } from '../support/condition.ts';
 import { closeGate } from '../support/gate.ts';
 import { layLine } from '../support/line.ts';
+import { andAtNight } from '../support/night.ts';
 import { setScene } from '../support/scene.ts';
 
 const HASTY = { DAYWALK_DATABASE_PATIENCE: '1s', DAYWALK_STATEMENT_TIMEOUT: '1s' };
@@ -12,7 +13,7 @@ const UNHURRIED = { DAYWALK_DATABASE_PATIENCE: '5s', DAYWALK_STATEMENT_TIMEOUT: 
 /** Patience, one statement, and what closing the connections may take; by default patience alone is longer. */
 const LONGEST_MS = 25_000;
 
-test.each([[['run']], [['status']], [['migrate']]])(
+test.each(andAtNight<[string[]]>([[['run']], [['status']]], [[['migrate']]]))(
   'silent from the beginning: %s ends with exit code 5',
   async (args) => {
     const scene = await setScene();

@@ -3,8 +3,10 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
+import { atNight } from '../support/night.ts';
 import { processesOf } from '../support/processes.ts';
 import { runProgram, startProgram, temporaryFolder } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 
 const SMALL = ['demo', '--days', '2', '--events', '2000'];
 
@@ -56,7 +58,7 @@ test('exports through refused requests and a kill, shows the calendar and the co
   // What it leaves can be looked at, with the command that it says, where no file says otherwise.
   await rm(join(folder, 'daywalk.yaml'));
   const [, command = ''] = /daywalk (status --embedded .*)$/m.exec(shown.stdout) ?? [];
-  const looked = await runProgram(command.split(' '), { folder });
+  const looked = await runHere(command.split(' '), { folder });
   expect(looked.stdout).toMatch(/^events: \d+ of \d+ days complete/m);
   await nothingGoesOn(folder);
 });
@@ -70,7 +72,7 @@ async function stopped(said: RegExp, signal: NodeJS.Signals) {
   return { ended: await program.ended, folder };
 }
 
-test('is stopped like everything else, and leaves nothing running', async () => {
+atNight('is stopped like everything else, and leaves nothing running', async () => {
   const { ended, folder } = await stopped(/The API answers some requests/, 'SIGTERM');
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 143 });
   expect(ended.stderr).not.toMatch(/^\s+at /m);
@@ -107,7 +109,7 @@ test.each([
   ['--events', '10', '2000 to 100000'],
 ])('%s %s is refused before anything is done', async (flag, value, bounds) => {
   const folder = temporaryFolder();
-  const ended = await runProgram(['demo', flag, value], { folder });
+  const ended = await runHere(['demo', flag, value], { folder });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toContain(`flag ${flag}: "${value}"`);
   expect(ended.stderr).toContain(bounds);

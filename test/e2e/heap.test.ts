@@ -10,7 +10,7 @@ const KEEPING = `
 await import(process.argv[1]);
 const { getHeapSpaceStatistics } = await import('node:v8');
 const kept = [];
-for (let i = 0; i < 3_000_000; i++) if (kept.push({ i }) > 300_000) kept.length = 0;
+for (let i = 0; i < 1_000_000; i++) if (kept.push({ i }) > 300_000) kept.length = 0;
 console.log(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size);
 `;
 
@@ -20,7 +20,7 @@ const { keepHeapSmall } = await import(process.argv[1]);
 if (process.argv[2] === 'small') keepHeapSmall();
 const kept = [];
 let most = 0;
-for (let i = 0; i < 2_000_000; i++) {
+for (let i = 0; i < 1_000_000; i++) {
   kept[i % 100_000] = { i, list: [i] };
   if (i % 10_000 === 0) most = Math.max(most, process.memoryUsage().heapUsed);
 }

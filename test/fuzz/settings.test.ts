@@ -8,6 +8,7 @@ import { formatJsonPath, parseJsonPath } from '../../src/settings/values/paths.t
 import { parseDuration, parseSize } from '../../src/settings/values/quantity.ts';
 import { dayOf, parseCron, parseTimezone } from '../../src/settings/values/time.ts';
 import { load, loadYaml } from '../settings/loading.ts';
+import { tries } from '../support/night.ts';
 import { fuzz } from './fuzzing.ts';
 
 const SECRET = 'fuzz-SECRET-4711';
@@ -186,7 +187,7 @@ fuzz({
 
 fuzz({
   name: 'schedules, zones, durations, sizes and paths are values in their bounds, or wrong',
-  runs: 1_000,
+  runs: tries(150, 1_000),
   input: fc.oneof(
     value,
     fc
