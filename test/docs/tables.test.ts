@@ -20,8 +20,7 @@ beforeAll(async () => {
   await writeFile(config, yaml);
   const settings = { DAYWALK_CONFIG: config };
   await backfillHere(scene, { from: '2026-03-01', to: '2026-03-02' }, { environment: settings });
-  for (const line of commandLines(page))
-    await scene.succeedHere(line.split(' ').slice(1), settings);
+  for (const line of commandLines(page)) await scene.succeed(line.split(' ').slice(1), settings);
 });
 
 test('the page shows what each query prints', async () => {
