@@ -44,9 +44,9 @@ export async function exported() {
 /** A second walk, an hour or more after the first, confirms what is gone. @returns how the second ended. */
 export async function walkTwice(scene: Scene, settings: Record<string, string>) {
   const { database, run } = scene;
-  await letTimePass((sql, values) => database.query(sql, values), '2 hours');
+  await letTimePass(database, '2 hours');
   await backfillHere(scene, range(), { only: 'all', environment: settings });
-  await letTimePass((sql, values) => database.query(sql, values), '2 hours');
+  await letTimePass(database, '2 hours');
   return run(backfill(...ALL), settings);
 }
 

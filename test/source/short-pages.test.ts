@@ -47,7 +47,7 @@ async function exportedFrom(
   await run();
   const requests = source.asked.length;
   // The next process begins with looks, for pages that are short.
-  await letTimePass(server.query, '2 hours');
+  await letTimePass(server, '2 hours');
   await run();
   const results = [...(await readResults(server, stream)).values()];
   return { results, requests, again: source.asked.length - requests };

@@ -101,8 +101,7 @@ async function badDays(): Promise<void> {
   await prometheus.expectAlerts('DaywalkGone');
 }
 
-const pass = ({ database }: Scene, interval: string) =>
-  letTimePass((sql, values) => database.query(sql, values), interval);
+const pass = ({ database }: Scene, interval: string) => letTimePass(database, interval);
 
 /** Walks a day, which is not complete afterwards. */
 async function backfill(scene: Scene, day: string, ...more: string[]): Promise<void> {

@@ -200,12 +200,12 @@ describe('a cut that is asked again', () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1]);
     await nextDay([3, 4]);
-    await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+    await letTimePass(server, '2 hours');
     await nextDay([4]);
     await ask([3], [], [], { records: 1 });
     await nextDay([3, 4]);
     for (let time = 0; time < 2; time += 1) {
-      await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+      await letTimePass(server, '2 hours');
       await ask([], [], []);
     }
     expect(await shown()).toEqual(['05:1', '06:3', '06:4']);

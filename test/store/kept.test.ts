@@ -528,7 +528,7 @@ describe('an identity that begins anew each day', () => {
     await proveTexts(database, next, [of(NEXT_DAY, [1, 2, 3])]);
     await noteLooked(database, await leaseWindow(database, day), 0);
     for (let walk = 0; walk < 2; walk += 1) {
-      await letTimePass(server.query, '2 hours');
+      await letTimePass(server, '2 hours');
       await proveTexts(database, day, [[]]);
     }
     expect((await found())[0]).toEqual(of(DAY, [1, 2]).map((text) => `${text} gone`));

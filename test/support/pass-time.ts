@@ -1,17 +1,15 @@
 /** Lets time pass in a database: everything that happened lies further back. */
 
-type Query = <Row extends Record<string, unknown>>(
-  sql: string,
-  values?: readonly unknown[],
-) => Promise<Row[]>;
+import type { TestDatabase } from './database.ts';
+import { unguarded } from './unguarded.ts';
 
 /** Moves every timestamp of the schema back, as an interval of Postgres says. What the ledger's triggers guard moves too. */
-export async function letTimePass(query: Query, interval: string): Promise<void> {
-  await query(
+export async function letTimePass(server: TestDatabase, interval: string): Promise<void> {
+  await unguarded(
+    server,
     `do $do$
      declare moved record;
      begin
-       perform set_config('session_replication_role', 'replica', true);
        for moved in
          select c.relname, string_agg(format('%1$I = %1$I - %2$L::interval', a.attname, ${literal(interval)}), ', ') as sets
            from pg_class c

@@ -12,6 +12,7 @@ import { registerStreams } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk, type WalkPlan } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
 import { bySocket, copyOf, createTestDatabase, type TestDatabase } from './database.ts';
+import { unguarded } from './unguarded.ts';
 
 export const DAY = '2026-03-05';
 export const TTL_MS = 60_000;
@@ -31,34 +32,32 @@ export const hastyClock: Clock = {
 
 /**
  * Empties all tables: cheaper than a new database for every test of a file. The ledger refuses it from anybody else. What
- * is small is deleted, as a truncated table is a new one, for which every connection plans its statements anew.
+ * is small is deleted, as a truncated table is a new one, for which every connection plans its statements anew; a function
+ * of the connection that deletes keeps the plans.
  */
 export async function clear(server: TestDatabase): Promise<void> {
-  await server.query(
+  await unguarded(
+    server,
     `do $do$
-     declare
-       emptied record;
-       sequence text;
      begin
-       perform set_config('session_replication_role', 'replica', true);
-       if (select sum(pg_total_relation_size(oid)) > 16 * 1024 * 1024 from pg_class
-            where relnamespace = 'daywalk'::regnamespace and relkind = 'r') then
+       if (select sum(pg_relation_size(oid) + coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0)) > 10 * 1024 * 1024
+             from pg_class where relnamespace = 'daywalk'::regnamespace and relkind = 'r') then
          truncate daywalk.streams, daywalk.runs restart identity cascade;
          return;
        end if;
-       for emptied in
-         with recursive reached as (
-           select unnest(array['daywalk.streams'::regclass, 'daywalk.runs'::regclass]) as relation
-           union
-           select c.conrelid from reached join pg_constraint c on c.confrelid = reached.relation and c.contype = 'f'
-         )
-         select relation::text as name, a.attname
-           from reached left join pg_attribute a on a.attrelid = relation and a.attidentity <> '' and not a.attisdropped
-       loop
-         execute format('delete from %s', emptied.name);
-         sequence := pg_get_serial_sequence(emptied.name, emptied.attname);
-         if sequence is not null then perform setval(sequence, 1, false); end if;
-       end loop;
+       if to_regprocedure('pg_temp.delete_all()') is null then
+         execute format('create function pg_temp.delete_all() returns void language plpgsql as %L', (
+           with recursive reached as (
+             select unnest(array['daywalk.streams'::regclass, 'daywalk.runs'::regclass]) as relation
+             union
+             select c.conrelid from reached join pg_constraint c on c.confrelid = reached.relation and c.contype = 'f'
+           )
+           select 'begin ' || string_agg(format('delete from %s;', relation)
+                    || coalesce(format('perform setval(%L, 1, false);', pg_get_serial_sequence(relation::text, a.attname)), ''), ' ')
+                  || ' end'
+             from reached left join pg_attribute a on a.attrelid = relation and a.attidentity <> '' and not a.attisdropped));
+       end if;
+       perform pg_temp.delete_all();
      end $do$`,
   );
 }

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import { openSource } from '../../src/source/source.ts';
 import { backfill, type ExportOptions, type RunReport } from '../../src/walk/run.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { EVENTS, exporterParts, OPTIONS } from '../support/exporter.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { SOURCE } from '../support/source-options.ts';
@@ -25,13 +26,7 @@ import {
 } from './truth.ts';
 
 /** A database of its own for one trial. */
-export interface TrialDatabase {
-  readonly url: string;
-  query<Row extends Record<string, unknown>>(
-    sql: string,
-    values?: readonly unknown[],
-  ): Promise<Row[]>;
-}
+export type TrialDatabase = TestDatabase;
 
 /** How a trial ended. */
 export interface Outcome {
@@ -99,7 +94,7 @@ async function runOn(
   const stage: Stage = {
     simulator,
     query: (sql, values) => database.query(sql, values),
-    pass: (interval) => letTimePass(stage.query, interval),
+    pass: (interval) => letTimePass(database, interval),
     passDay: () => stage.pass('25 hours'),
     complain: (problem) => problems.push(problem),
   };

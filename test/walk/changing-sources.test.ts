@@ -34,8 +34,7 @@ freshStore((store) => {
 
 const body = (list: readonly string[], total: number) =>
   `{"total":${total},"data":[${list.join(',')}]}`;
-const later = (interval: string) =>
-  letTimePass((sql, values) => server.query(sql, values), interval);
+const later = (interval: string) => letTimePass(server, interval);
 
 describe('a total that comes to count the page', () => {
   /** An upgraded API: `total` is now what `count` is elsewhere; it gives 25 records a page, as before. */

@@ -107,7 +107,7 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
 async function exportOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength?: number) {
   const { times, run, source } = sourceOf(hoursAhead, seconds, pageLength);
   await run();
-  await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+  await letTimePass(server, '25 hours');
   const results = await run();
   const shown = await server.query<{ id: number }>(
     `select (record ->> 'id')::integer as id from daywalk.events order by 1`,
@@ -198,7 +198,7 @@ it('ends of ranges that came to be rounded inwards hide none of the days before 
   const before = { settleMs: SETTLED_MS + DAY * 1_000, recheckDays: 0 };
   await believe(before);
   await run(before);
-  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await letTimePass(server, '2 hours');
   await run(before);
   await server.query(
     `update daywalk.learned set learned_at = learned_at - interval '31 days' where fact = 'reach'`,

@@ -174,38 +174,35 @@ export interface WindowResult {
   readonly published: string[];
 }
 
+type WindowRow = Omit<WindowResult, 'published'> & { day: string };
+
 /** Every day of the stream. */
 export async function readResults(
   server: TestDatabase,
   stream: Stream,
 ): Promise<Map<string, WindowResult>> {
-  const { rows: windows } = await server.pool.query({
-    name: 'windows',
-    text: `select c.day::text, c.state, c.last_error,
+  const database = sharedDatabase(server);
+  const windows = await database.query<WindowRow>(
+    `select c.day::text, c.state, c.last_error as "lastError",
             (select count(*)::int from daywalk.leaves(w.window_id)) as windows, w.proof,
             (select count(*)::int from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.role = 'whole') as walks
        from daywalk.coverage c
        join daywalk.streams s on s.name = c.stream
        join daywalk.windows w on w.stream_id = s.stream_id and w.day = c.day and w.kind = 'day'
       where c.stream = $1 order by c.day`,
-    values: [stream.name],
-  });
-  const { rows: shown } = await server.pool.query<{ day: string; record: string }>({
-    name: 'shown',
-    text: `select day::text, record::text as record from daywalk.shown_records where stream = $1`,
-    values: [stream.name],
-  });
+    [stream.name],
+  );
+  const shown = await database.query<{ day: string; record: string }>(
+    `select day::text, record::text as record from daywalk.shown_records where stream = $1`,
+    [stream.name],
+  );
   return new Map(
-    windows.map((row) => [
-      row.day,
+    windows.map(({ day, ...row }) => [
+      day,
       {
-        state: row.state,
-        lastError: row.last_error,
-        proof: row.proof,
-        walks: row.walks,
-        windows: row.windows,
+        ...row,
         published: shown
-          .filter((record) => record.day === row.day)
+          .filter((record) => record.day === day)
           .map(({ record }) => record)
           .sort(),
       },

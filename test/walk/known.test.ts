@@ -166,7 +166,7 @@ async function afterRest(pause: string) {
     if (isOf(request, third)) throw new RequestError(400, 'not yet');
   });
   expect(await all.run()).toEqual(['complete', 'complete', 'failed']);
-  await letTimePass((sql, values) => server.query(sql, values), pause);
+  await letTimePass(server, pause);
   all.refuse(() => {});
   return all;
 }
@@ -180,7 +180,7 @@ describe('a source that keeps its events for a few days', () => {
         if (!isOf(request, first)) throw new RequestError(400, 'not yet');
       });
       await run();
-      await letTimePass((sql, values) => server.query(sql, values), pause);
+      await letTimePass(server, pause);
       refuse(() => {});
       source.lists.set(`${first} 00:00:00`, []);
       await runAndIgnore(run);

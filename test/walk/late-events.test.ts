@@ -13,8 +13,7 @@ freshStore((store) => {
   ({ server } = store);
 });
 
-const pass = (interval: string) =>
-  letTimePass((sql, values) => server.query(sql, values), interval);
+const pass = (interval: string) => letTimePass(server, interval);
 const body = (list: readonly string[], total: number | null, more = '') =>
   `{${total === null ? '' : `"total":${total},`}${more}"data":[${list.join(',')}]}`;
 

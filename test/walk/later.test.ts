@@ -57,7 +57,7 @@ it('a record that is gone is no older version of another one that stood in one l
   await exported(exporting);
   source.lists.set(`${second} 00:00:00`, rest);
   for (let look = 0; look < 3; look += 1) {
-    await letTimePass((sql, values) => server.query(sql, values), '1 day');
+    await letTimePass(server, '1 day');
     await runOnce(exporting);
   }
   const gone = await server.query(
@@ -73,7 +73,7 @@ async function lookedAtDaily(source: ImaginedSource) {
   const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
   await runOnce(exporting);
   for (let look = 0; look < 4; look += 1) {
-    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    await letTimePass(server, '25 hours');
     await runOnce(exporting);
   }
   const results = await readResults(server, stream);
@@ -275,7 +275,7 @@ it('a record that is missing is gone an hour later, also where its day is walked
     );
     await runOnce(exporting);
   }
-  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await letTimePass(server, '2 hours');
   await runOnce(exporting);
   expect(
     await server.query(
@@ -305,7 +305,7 @@ describe('records into which a source joins what it knows of their senders now',
     const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
     for (; look < 4; look += 1) {
       await runOnce(exporting);
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await letTimePass(server, '25 hours');
     }
     return server.query<{ day: string; events: number }>(
       `select day::text, count(*)::integer as events from daywalk.events where stream = $1 group by day order by day`,

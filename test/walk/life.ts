@@ -77,7 +77,7 @@ export async function live(server: TestDatabase, world: World) {
   const exporting = { server, source, stream, since: days[0] ?? '', recheckDays };
   for (const time of world.runs) {
     const passed = Math.round((time - now) * DAY_MS);
-    await letTimePass((sql, values) => server.query(sql, values), `${passed} milliseconds`);
+    await letTimePass(server, `${passed} milliseconds`);
     now = time;
     const shown = all.filter(({ event }) => event.at <= now && world.shows(now, event));
     for (const [day, name] of days.entries()) {

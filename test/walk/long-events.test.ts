@@ -55,7 +55,7 @@ async function exportOf(events: readonly Lasting[], reach: number | null = null)
   if (reach !== null) await teach(exporting, { reach });
   for (let run = 0; run < 3; run += 1) {
     await runOnce(exporting);
-    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    await letTimePass(server, '25 hours');
   }
   const states = [...(await readResults(server, exporting.stream)).values()].map(
     ({ state }) => state,

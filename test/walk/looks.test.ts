@@ -96,10 +96,10 @@ it('a late record at midnight is found behind a page that is cut short', async (
   const exporting = { server, source, stream: newStream(), since: before, pageLength: 50 };
   const run = () => exported({ ...exporting, recheckDays: 7 });
   await run();
-  await letTimePass((sql, values) => server.query(sql, values), '90 minutes');
+  await letTimePass(server, '90 minutes');
   await run();
   source.lists.set(`${day} 00:00:00`, list(['{"id": 193}']));
-  await letTimePass((sql, values) => server.query(sql, values), '1 day');
+  await letTimePass(server, '1 day');
   expect((await run()).get(day)?.published).toHaveLength(8);
 });
 
@@ -118,12 +118,12 @@ it('a look at a midnight that is said to be partial has not seen it', async () =
   );
   const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
   expect((await exported(exporting)).get(first)?.published).toHaveLength(4);
-  await letTimePass((sql, values) => server.query(sql, values), '90 minutes');
+  await letTimePass(server, '90 minutes');
   source.lists.set(`${first} 00:00:00`, [...records(100, 4), late]);
   isAway = true;
   await exported(exporting);
   isAway = false;
-  await letTimePass((sql, values) => server.query(sql, values), '90 minutes');
+  await letTimePass(server, '90 minutes');
   expect((await exported(exporting)).get(first)?.published).toHaveLength(5);
 });
 
@@ -259,7 +259,7 @@ it('one answer to a look that tells a total of nothing keeps no dense second fro
     ...{ server, source, stream: newStream(), since: former, pageLength: 50, recheckDays: 3 },
   };
   await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
-  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await letTimePass(server, '2 hours');
   isWrong = true;
   expect((await exported(exporting)).get(newest)?.state).toBe('complete');
   expect(isWrong).toBe(false);
@@ -334,7 +334,7 @@ it('late events are looked for when recheck_days is raised, also where days clos
   const settleMs = 9 * 86_400_000 + SETTLE_MS;
   const exporting = { server, source, stream, since: old, settleMs };
   await runOnce({ ...exporting, recheckDays: 0 });
-  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await letTimePass(server, '2 hours');
   await runOnce({ ...exporting, recheckDays: 0 });
   source.lists.set(`${old} 00:00:00`, records(1, 13));
   await runOnce({ ...exporting, recheckDays: 3 });

@@ -81,7 +81,7 @@ it('a day that showed the records of somebody else while nothing was believed ha
   const exporting = { server, source, stream, since: own, pageLength: 30, recheckDays: 7 };
   await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
   isForeign = true;
-  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await letTimePass(server, '2 hours');
   await runOnce(exporting);
   isForeign = false;
   await accept(server, stream);

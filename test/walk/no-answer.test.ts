@@ -30,7 +30,7 @@ function fourDays(wrap: Wrap, counts: readonly number[] = [12, 7, 0, 9]) {
   return async () => {
     await runOnce(exporting);
     const results = [...(await readResults(server, exporting.stream)).values()];
-    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    await letTimePass(server, '25 hours');
     return {
       states: results.map(({ state, published }) => `${state} ${published.length}`),
       errors: results.flatMap(({ lastError }) => lastError ?? []),

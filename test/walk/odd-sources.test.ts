@@ -98,7 +98,7 @@ describe('a stream that never showed a record', () => {
     for (let run = 0; run < 3; run += 1) {
       await runOnce(events);
       await runOnce(alerts);
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await letTimePass(server, '25 hours');
     }
     const results = [...(await readResults(server, alerts.stream)).values()];
     expect(results.map((result) => result.state)).toEqual([state, state]);
@@ -438,7 +438,7 @@ describe('totals', () => {
     await runOnce(exporting);
     isDown = false;
     for (let run = 0; run < 4; run += 1) {
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await letTimePass(server, '25 hours');
       await runOnce(exporting);
     }
     const { state, published, lastError } =
@@ -898,7 +898,7 @@ describe('a value that runs in some records alone, as the time that is left for 
       await runOnce(exporting);
       const asked = source.asked.length;
       for (let look = 0; look < 3; look += 1) {
-        await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+        await letTimePass(server, '25 hours');
         await runOnce(exporting);
       }
       const results = [...(await readResults(server, exporting.stream)).values()].slice(0, 4);
@@ -956,7 +956,7 @@ describe('records that come in another form each time', () => {
       pageLength: 50,
     };
     await runOnce(exporting);
-    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    await letTimePass(server, '25 hours');
     await runOnce(exporting);
     const results = [...(await readResults(server, exporting.stream)).values()].slice(0, 4);
     expect(results.map(({ state, published }) => [state, published.length])).toEqual(
@@ -987,7 +987,7 @@ describe('row numbers, where a walk lacked some records', () => {
     const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
     const run = async () => {
       await runOnce({ ...exporting, pageLength: 30 });
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await letTimePass(server, '25 hours');
       const result = (await readResults(server, exporting.stream)).get(day);
       expect(result?.state).toBe('complete');
       return result?.published.length;

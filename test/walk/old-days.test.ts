@@ -80,7 +80,7 @@ function exportOf(
     stream,
     statesOf,
     run: () => runOnce(exporting),
-    later: () => letTimePass((sql, values) => server.query(sql, values), '24 hours'),
+    later: () => letTimePass(server, '24 hours'),
     refuse: (now: typeof refuse) => {
       refuse = now;
     },
@@ -199,7 +199,7 @@ it('a day that was never had fails, and is not forgotten, where a record lies at
   const exporting = { server, source, stream: newStream(), since: first, leaseTtlMs: 500 };
   for (let run = 0; run < 3; run += 1) {
     await runOnce({ ...exporting, signal: stop.signal });
-    await letTimePass((sql, values) => server.query(sql, values), '7 hours');
+    await letTimePass(server, '7 hours');
   }
   expect(await server.query('select records::integer from daywalk.days order by day')).toEqual([
     { records: 1 },
@@ -488,7 +488,7 @@ describe('a source that answers what is too old for it with the last day', () =>
     await runOnce(exporting);
     keptSince = days[2] ?? '';
     for (let run = 0; run < 3; run += 1) {
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await letTimePass(server, '25 hours');
       await runOnce(exporting);
     }
     const results = await readResults(server, exporting.stream);

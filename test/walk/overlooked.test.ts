@@ -600,7 +600,7 @@ describe('what is too much for its source, which answers it with nothing', () =>
     };
     await runOnce(exporting);
     source.lists.set(`${second} 00:00:00`, records(2_000, 160));
-    await letTimePass((sql, values) => server.query(sql, values), '7 hours');
+    await letTimePass(server, '7 hours');
     expect((await exported(exporting)).get(second)).toMatchObject({
       state: 'complete',
       published: { length: 160 },
@@ -745,7 +745,7 @@ describe('a source that shows the same records whatever day is asked for', () =>
       await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
       await runOnce(exporting);
       expect(isCrossed).toBe(true);
-      await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+      await letTimePass(server, '2 hours');
       const days = await exported(exporting);
       expect([...days.values()].map(({ state }) => state)).toEqual(week.map(() => 'complete'));
     },

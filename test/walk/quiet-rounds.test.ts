@@ -12,8 +12,7 @@ const [one = '', two = '', three = ''] = closedDays(3);
 freshStore((store) => {
   ({ server } = store);
 });
-const pass = (interval: string) =>
-  letTimePass((sql, values) => server.query(sql, values), interval);
+const pass = (interval: string) => letTimePass(server, interval);
 
 /** Events 190 to 199 stand in the last fraction of the second day. */
 const at = (record: string) => (Math.floor(idOf(record) / 10) === 19 ? 86_399.5 : secondOf(record));

@@ -298,7 +298,7 @@ it('a day that was split, and is refused as too old, is not seen by a look: behi
   const states = async () =>
     [...(await readResults(server, exporting.stream)).values()].map(({ state }) => state);
   for (const day of [1, 8, 14, 25]) {
-    await letTimePass((sql, values) => server.query(sql, values), `${day - newest} days`);
+    await letTimePass(server, `${day - newest} days`);
     newest = day;
     const settleMs = SETTLE_MS + (25 - day) * 86_400_000;
     await runOnce({ ...exporting, recheckDays: 30, settleMs });

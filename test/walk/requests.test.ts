@@ -64,7 +64,7 @@ async function monthOf(perDay: (index: number) => number, totals: Totals) {
     });
     for (const kind of kindsOf(source.asked.slice(before), complete)) counts[kind] += 1;
     complete.add(days[closed - 1] ?? '');
-    await letTimePass((sql, values) => server.query(sql, values), '24 hours');
+    await letTimePass(server, '24 hours');
   }
   expect(await complaints(server, source, stream)).toEqual([]);
   for (const { state } of (await readResults(server, stream)).values())

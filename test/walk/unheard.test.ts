@@ -76,7 +76,7 @@ it.each(andAtNight([5], [3, 4, 6]))(
     const exporting = { server, source, stream: newStream(), since: one, recheckDays: 7 };
     await runOnce(exporting);
     source.lists.set(`${two} 00:00:00`, records(200, 1));
-    await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+    await letTimePass(server, '2 hours');
     await runOnce(exporting);
     const result = (await readResults(server, exporting.stream)).get(two);
     expect({ state: result?.state, published: result?.published.length }).not.toEqual({
@@ -105,7 +105,7 @@ it('a day that a look finds no longer empty, and that shows nothing to the next 
   const exporting = { server, source, stream: newStream(), since: one, recheckDays: 7 };
   await runOnce(exporting);
   source.lists.set(`${two} 00:00:00`, records(200, 1));
-  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await letTimePass(server, '2 hours');
   isAway = true;
   await expect(runOnce(exporting)).rejects.toThrow(UnavailableError);
   isAway = false;
@@ -240,7 +240,7 @@ it('what is shown again and again is not forgotten after thirty days: lists that
     state: 'complete',
     published: { length: 66 },
   });
-  await letTimePass((sql, values) => server.query(sql, values), '2 days');
+  await letTimePass(server, '2 days');
   await run(1);
   await run(0);
   const results = [...(await readResults(server, stream)).values()];

@@ -49,8 +49,7 @@ export async function exportInPasses(
   const clock = hastyClock(new Dice(mix(37, nature.seed)), (ms) => server.world.pass(ms / 1_000));
   for (const pause of PAUSES) {
     server.world.pass(pause);
-    if (pause > 0)
-      await letTimePass((sql, values) => database.query(sql, values), `${pause} seconds`);
+    if (pause > 0) await letTimePass(database, `${pause} seconds`);
     for (;;) {
       const mortal = kills < nature.kills;
       const moment = 1 + dice.below(dice.pick(MOMENTS));
