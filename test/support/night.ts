@@ -2,7 +2,10 @@
 import { it, type TestFunction } from 'vitest';
 
 /** Variants of one subject: those of every change, and at night the others besides. */
-export const andAtNight = <const T>(always: readonly T[], atNight: readonly T[]): readonly T[] =>
+export const andAtNight = <const Always, const AtNight = Always>(
+  always: readonly Always[],
+  atNight: readonly AtNight[],
+): readonly (Always | AtNight)[] =>
   process.env.NIGHT === undefined ? always : [...always, ...atNight];
 
 /** A test of the night, beside one of the same subject at every change. By day there is none: one that is skipped fails a CI. */

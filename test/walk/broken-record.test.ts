@@ -112,20 +112,34 @@ describe('a source that answers 500', () => {
 
   const LONG = ({ length }: PageRequest) => length > 20;
   const DEEP = ({ start, length }: PageRequest) => start + length > 20;
-  it.each([
-    ['to a length above 20 is asked for less', 'the first one', first, 30, LONG, 'page_length', 15],
-    [
-      'to a length above 20 is asked for less',
-      'one behind it',
-      second,
-      30,
-      LONG,
-      'page_length',
-      15,
-    ],
-    ['behind 20 records is split', 'the first one', first, 10, DEEP, 'offset_cap', 20],
-    ['behind 20 records is split', 'one behind it', second, 10, DEEP, 'offset_cap', 20],
-  ] as const)(
+  it.each(
+    andAtNight(
+      [
+        [
+          'to a length above 20 is asked for less',
+          'the first one',
+          first,
+          30,
+          LONG,
+          'page_length',
+          15,
+        ],
+        ['behind 20 records is split', 'one behind it', second, 10, DEEP, 'offset_cap', 20],
+      ],
+      [
+        [
+          'to a length above 20 is asked for less',
+          'one behind it',
+          second,
+          30,
+          LONG,
+          'page_length',
+          15,
+        ],
+        ['behind 20 records is split', 'the first one', first, 10, DEEP, 'offset_cap', 20],
+      ],
+    ),
+  )(
     '%s, where all days but %s are empty in words that nobody knows',
     async (_what, _which, day, pageLength, breaks, fact, value) => {
       const { states, learned } = await exportWith(

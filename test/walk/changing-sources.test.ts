@@ -5,7 +5,7 @@ import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import { forgetContract } from '../../src/store/evidence/contracts.ts';
 import { readStreams } from '../../src/store/streams.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { andAtNight } from '../support/night.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
@@ -65,7 +65,7 @@ describe('a total that comes to count the page', () => {
     expect((await exported(exporting)).get(third)?.published.length).toBe(200);
   });
 
-  it.each(['that another total_path names', 'in answers that a person accepts'])(
+  it.each(andAtNight(['that another total_path names'], ['in answers that a person accepts']))(
     'makes no new day complete with its first page: one %s',
     async (how) => {
       let upgraded = false;
@@ -105,7 +105,7 @@ describe('a total that comes to count the page', () => {
   });
 });
 
-it.each(['of every window', 'of some windows'])(
+it.each(andAtNight(['of every window'], ['of some windows']))(
   'a total that the first answers left out is heard where it is told later: %s',
   async (which) => {
     let told = false;
@@ -154,11 +154,15 @@ it('a day whose source tells no totals any more, not of its parts either, is not
 });
 
 describe('answers that come to say of themselves that they are partial', () => {
-  it.each([
-    ['none', 30],
-    ['exact', 30],
-    ['exact', 8],
-  ] as const)('are not believed, totals %s, %i records at a time', async (totals, pageLength) => {
+  it.each(
+    andAtNight(
+      [
+        ['none', 30],
+        ['exact', 8],
+      ],
+      [['exact', 30]],
+    ),
+  )('are not believed, totals %s, %i records at a time', async (totals, pageLength) => {
     /** Solr, one of whose shards is slow from the third day on, and left out. */
     const isPartial = (from: string) => from >= third;
     const source = new ImaginedSource(
@@ -260,10 +264,12 @@ it.each([6.02, 4.02])(
   },
 );
 
-it.each([
-  ['a person accepted its source', 'accepted_at', 0],
-  ['known answers were not what they were', 'distrusted_since', 4],
-])(
+it.each(
+  andAtNight(
+    [['a person accepted its source', 'accepted_at', 0]],
+    [['known answers were not what they were', 'distrusted_since', 4]],
+  ),
+)(
   'a key that comes to show nothing of older days is not believed, though the clock of the database was days ahead when %s',
   async (_, column, seen) => {
     let isNarrowed = false;
@@ -300,20 +306,28 @@ it('events that are deleted behind a deleted day are told as lost, though it may
   expect(lost).toContain(3);
 });
 
-it('events of a young day that are deleted are told as lost, though the day with records before it is forgotten', async () => {
-  const { lost } = await live(server, {
-    ...{ count: 16, recheckDays: 7, runs: everyDay(1, 16) },
-    sizeOf: (day) => ([0, 12].includes(day) ? 12 : 0),
-    shows: (now, { day, number, at }) => now < at + 10 && (now < 14.5 || day !== 12 || number < 6),
-  });
-  expect(lost).toEqual([12]);
-});
+atNight(
+  'events of a young day that are deleted are told as lost, though the day with records before it is forgotten',
+  async () => {
+    const { lost } = await live(server, {
+      ...{ count: 16, recheckDays: 7, runs: everyDay(1, 16) },
+      sizeOf: (day) => ([0, 12].includes(day) ? 12 : 0),
+      shows: (now, { day, number, at }) =>
+        now < at + 10 && (now < 14.5 || day !== 12 || number < 6),
+    });
+    expect(lost).toEqual([12]);
+  },
+);
 
-it.each([
-  ['day', 15],
-  // In its last fraction of a second, which its midnight alone shows.
-  ['midnight', 13],
-] as const)(
+it.each(
+  andAtNight(
+    [
+      // In its last fraction of a second, which its midnight alone shows.
+      ['midnight', 13],
+    ],
+    [['day', 15]],
+  ),
+)(
   'a %s that was proven before it was over, by the time zone of now, is walked again without a look',
   async (_, count) => {
     const at = (record: string) => (idOf(record) === 3_012 ? 86_399.7 : 40_000 + idOf(record));

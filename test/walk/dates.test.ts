@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { expireLeases, freshStore, records } from '../support/store.ts';
 import {
@@ -124,12 +125,18 @@ async function exportOf(hoursAhead: HoursAhead, seconds: readonly number[], page
   };
 }
 
-it.each([
-  ['New York', 5, 'before'],
-  ['Kolkata', -5.5, 'after'],
-  ['Berlin', -1, 'after'],
-  ['its own', 0, 'nothing'],
-])('those of UTC hide none of a day of %s', async (_, hoursAhead, learned) => {
+it.each(
+  andAtNight(
+    [
+      ['New York', 5, 'before'],
+      ['Kolkata', -5.5, 'after'],
+    ],
+    [
+      ['Berlin', -1, 'after'],
+      ['its own', 0, 'nothing'],
+    ],
+  ),
+)('those of UTC hide none of a day of %s', async (_, hoursAhead, learned) => {
   expect(await exportOf(hoursAhead, steadily(1_800))).toMatchObject({
     states: DAYS.map(() => 'complete'),
     missing: [],
@@ -149,12 +156,18 @@ it('the end of a range that is taken for its date hides none of a day', async ()
 
 const hourOf = (at: number) => Math.floor((at + DAY) / HOUR) % 24;
 
-it.each([
-  ['ten minutes', 600, []],
-  ['a quarter of an hour', 900, []],
-  ['an hour', HOUR, []],
-  ['ten minutes, at midnights alone', 600, [11, 12]],
-])(
+it.each(
+  andAtNight<[string, number, readonly number[]]>(
+    [
+      ['ten minutes', 600, []],
+      ['ten minutes, at midnights alone', 600, [11, 12]],
+    ],
+    [
+      ['a quarter of an hour', 900, []],
+      ['an hour', HOUR, []],
+    ],
+  ),
+)(
   'ends of ranges that are rounded inwards to %s hide none of a day',
   async (_, roundsTo, quiet) => {
     const seconds = steadily(400).filter((at) => !quiet.includes(hourOf(at)));
@@ -252,7 +265,7 @@ it('the end of a range that is taken for its date makes no day empty that has ev
   expect({ states, learned }).toEqual({ states: DAYS.map(() => 'failed'), learned: 'before' });
 });
 
-it.each(['whole date of the end', 'whole date of the beginning'] as const)(
+it.each(andAtNight(['whole date of the end'], ['whole date of the beginning']))(
   'a range that shows the %s splits no day, and makes none fail',
   async (rounded) => {
     const { states, missing, doubled, requests } = await exportOf(rounded, steadily(1_800));
@@ -281,17 +294,17 @@ it.each([
   expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
 });
 
-it.each([
-  ['those of UTC', 5],
-  ['ends that are rounded', { roundsTo: HOUR }],
-])('%s hide none of a day that is exported when the one behind it was', async (_, hoursAhead) => {
-  const { times, run } = sourceOf(hoursAhead, steadily(1_800));
-  await run({ since: DAYS[1] ?? '' });
-  const first = times.filter((at) => dateAt(at) === FIRST).map((at) => `{"id": ${at}}`);
-  const results = await run();
-  expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
-  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
-});
+it.each(andAtNight([['those of UTC', 5]], [['ends that are rounded', { roundsTo: HOUR }]]))(
+  '%s hide none of a day that is exported when the one behind it was',
+  async (_, hoursAhead) => {
+    const { times, run } = sourceOf(hoursAhead, steadily(1_800));
+    await run({ since: DAYS[1] ?? '' });
+    const first = times.filter((at) => dateAt(at) === FIRST).map((at) => `{"id": ${at}}`);
+    const results = await run();
+    expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
+    expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  },
+);
 
 it('those of UTC hide none of a day whose midnight was asked before that was learned, by a process that is killed then', async () => {
   const { run, source, times } = sourceOf(5, steadily(1_800));
@@ -338,10 +351,7 @@ it('those of UTC hide none of a day of New York that ends with more than a page 
   expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
 });
 
-it.each([
-  ['Berlin', -1, 0, 'after'],
-  ['the Azores', 1, -1, 'before'],
-])(
+it.each(andAtNight([['Berlin', -1, 0, 'after']], [['the Azores', 1, -1, 'before']]))(
   'those of UTC hide none of a day of %s with an event at each full hour',
   async (_, hoursAhead, first, learned) => {
     expect(await exportOf(hoursAhead, steadily(1_800, first))).toMatchObject({
@@ -358,18 +368,21 @@ it('those of UTC are looked for at every midnight until something stands beside 
   expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
 });
 
-it.each([
-  ['a few far from it', 5],
-  ['more than a page far from it', 150],
-])('those of UTC are looked for until something stands near a midnight: %s', async (_, count) => {
-  const each = [...Array(DAYS.length + 2).keys()].map((day) => (day - 1) * DAY);
-  const office = each.flatMap((day) =>
-    Array.from({ length: count }, (_each, n) => day + 11 * HOUR + Math.floor((n * 20_000) / count)),
-  );
-  const evening = [DAY, 2 * DAY].map((day) => day + 21 * HOUR + 77);
-  const { missing, learned } = await exportOf(5, [...office, ...evening], 100);
-  expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
-});
+it.each(andAtNight([['more than a page far from it', 150]], [['a few far from it', 5]]))(
+  'those of UTC are looked for until something stands near a midnight: %s',
+  async (_, count) => {
+    const each = [...Array(DAYS.length + 2).keys()].map((day) => (day - 1) * DAY);
+    const office = each.flatMap((day) =>
+      Array.from(
+        { length: count },
+        (_each, n) => day + 11 * HOUR + Math.floor((n * 20_000) / count),
+      ),
+    );
+    const evening = [DAY, 2 * DAY].map((day) => day + 21 * HOUR + 77);
+    const { missing, learned } = await exportOf(5, [...office, ...evening], 100);
+    expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
+  },
+);
 
 it('those of UTC show the hours behind a midnight when these are over, and before that its day waits, and says for what', async () => {
   const { run, last } = sourceOf(-5.5, steadily(1_800));

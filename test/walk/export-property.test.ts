@@ -12,7 +12,7 @@ import { Killed, killedAt, openGate } from './perils.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
-const RUNS = Number(process.env.EXPORT_RUNS ?? tries(5, 10));
+const RUNS = Number(process.env.EXPORT_RUNS ?? tries(3, 10));
 /** The same cases at each run; `EXPORT_SEED` and `EXPORT_RUNS` try others, and more. */
 const SEED = Number(process.env.EXPORT_SEED ?? 7);
 /** Runs after the last kill, in which a window that failed for a while gets its chance. */

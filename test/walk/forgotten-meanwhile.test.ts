@@ -129,7 +129,7 @@ describe('a quiet stream with records on its days 0, 3 and 27', () => {
     },
   );
 
-  it('is complete behind a source that keeps its days for ten days', async () => {
+  atNight('is complete behind a source that keeps its days for ten days', async () => {
     const { ends, lost } = await live(30, { ...quiet, keeps: 10 });
     const others = Array.from({ length: 23 }, () => 'complete 0');
     expect(ends.slice(4)).toEqual([...others, 'complete 5', 'complete 0', 'complete 0']);
@@ -148,17 +148,20 @@ it('a key that shows a third behind a rest is not believed, though all known ans
   expect(ends.slice(3)).toEqual(Array(11).fill('failed 0'));
 });
 
-it('all that was known is forgotten during a rest, and no look tells of it: newer days are believed, but for the first', async () => {
-  const { ends } = await live(14, {
-    ...{ keeps: 5, recheckDays: 0 },
-    runsOn: (index) => index <= 2 || index >= 12,
-  });
-  expect(ends).toEqual([
-    ...Array(3).fill('complete 12'),
-    ...Array(6).fill('failed 0'),
-    ...Array(5).fill('complete 12'),
-  ]);
-});
+atNight(
+  'all that was known is forgotten during a rest, and no look tells of it: newer days are believed, but for the first',
+  async () => {
+    const { ends } = await live(14, {
+      ...{ keeps: 5, recheckDays: 0 },
+      runsOn: (index) => index <= 2 || index >= 12,
+    });
+    expect(ends).toEqual([
+      ...Array(3).fill('complete 12'),
+      ...Array(6).fill('failed 0'),
+      ...Array(5).fill('complete 12'),
+    ]);
+  },
+);
 
 it('what was forgotten during a rest, and was believed to be gone when nothing was known, is not told as lost', async () => {
   const { ends, lost } = await live(14, {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import { around } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
@@ -54,18 +55,21 @@ const dueNow = () =>
   server.query('update daywalk.windows set due_at = clock_timestamp() where due_at is not null');
 
 describe('a record that no answer can carry', () => {
-  it.each([5, 6, 7, 8])('behind %i others: the day is not complete without it', async (others) => {
-    // Every page that would hold it is refused, so that only a page of one record shows what lies before it.
-    const list = records(1, others + 1);
-    const source = sourceOf({ [second]: list }, (held) => ({
-      before: (_, request) => {
-        const shown = held(request).slice(request.start, request.start + request.length);
-        if (shown.includes(list.at(-1) as string)) throw new RequestError(413, 'too large');
-      },
-    }));
-    const exporting = exportingOf(source, { since: second, pageLength: 6 });
-    expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
-  });
+  it.each(andAtNight([6], [5, 7, 8]))(
+    'behind %i others: the day is not complete without it',
+    async (others) => {
+      // Every page that would hold it is refused, so that only a page of one record shows what lies before it.
+      const list = records(1, others + 1);
+      const source = sourceOf({ [second]: list }, (held) => ({
+        before: (_, request) => {
+          const shown = held(request).slice(request.start, request.start + request.length);
+          if (shown.includes(list.at(-1) as string)) throw new RequestError(413, 'too large');
+        },
+      }));
+      const exporting = exportingOf(source, { since: second, pageLength: 6 });
+      expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
+    },
+  );
 });
 
 describe('a process that has only a cut to ask for', () => {
@@ -111,7 +115,7 @@ describe('a source that pages less deep than when its days were proven', () => {
 });
 
 describe('a source that rounds its edges inwards', () => {
-  it.each([5, 10, 60])('to %i seconds loses nothing at midnight', async (unit) => {
+  it.each(andAtNight([5], [10, 60]))('to %i seconds loses nothing at midnight', async (unit) => {
     // A record at midnight itself shows in any window around it: that tells nothing of the edges.
     const seconds = [0, 1, 2, 7, 33, 86_340, 86_370, 86_397, 86_399];
     const at = (record: string) => seconds[Number(/\d+/.exec(record)?.[0]) % 10] ?? 40_000;
@@ -213,17 +217,18 @@ describe('markers of failure in answers after the first', () => {
     await server.query(
       `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'day'`,
     );
-    const again = (await exported(exporting)).get(second);
+    const again = (await exported({ ...exporting, walkAttempts: 1 })).get(second);
     expect(again?.published).toEqual(ALL.toSorted());
   });
 });
 
 describe('an answer of another shape is no empty day', () => {
-  it.each([
-    ['{"message":"search backend unavailable","code":503,"data":[]}'],
-    ['{"draw":1,"data":[]}'],
-    ['{"result":{}}'],
-  ])('%s', async (outage) => {
+  it.each(
+    andAtNight(
+      [['{"message":"search backend unavailable","code":503,"data":[]}'], ['{"result":{}}']],
+      [['{"draw":1,"data":[]}']],
+    ),
+  )('%s', async (outage) => {
     let away = false;
     const source = new ImaginedSource(
       { [first]: ALL, [second]: ALL },
@@ -244,10 +249,17 @@ describe('an answer of another shape is no empty day', () => {
 });
 
 describe('a total that the end contradicts', () => {
-  it.each([
-    ['told on the first page only', (start: number, held: number) => (start === 0 ? held : null)],
-    ['too low on every other page', (start: number, held: number) => (start === 0 ? held : 23)],
-  ])('%s: what results end at is not called the end', async (_, told) => {
+  it.each(
+    andAtNight(
+      [
+        [
+          'told on the first page only',
+          (start: number, held: number) => (start === 0 ? held : null),
+        ],
+      ],
+      [['too low on every other page', (start: number, held: number) => (start === 0 ? held : 23)]],
+    ),
+  )('%s: what results end at is not called the end', async (_, told) => {
     const source = sourceOf({ [second]: ALL }, (held) => ({
       arrange: (list) => list.slice(0, 23),
       wrap: (list, __, request) => body(list, told(request.start, held(request).length)),
@@ -272,10 +284,17 @@ describe('a total that the end contradicts', () => {
 });
 
 describe('totals that run along with the pages', () => {
-  it.each([
-    ['where pages come short', { shorten: (room: number, n: number) => (n % 3 ? room : room - 1) }],
-    ['where results are capped', { arrange: (list: readonly string[]) => list.slice(0, 23) }],
-  ])('are no totals, %s', async (_, habits: Habits) => {
+  it.each(
+    andAtNight(
+      [
+        [
+          'where pages come short',
+          { shorten: (room: number, n: number) => (n % 3 ? room : room - 1) },
+        ],
+      ],
+      [['where results are capped', { arrange: (list: readonly string[]) => list.slice(0, 23) }]],
+    ),
+  )('are no totals, %s', async (_, habits: Habits) => {
     const wrap: Habits['wrap'] = (list, __, { start }) => body(list, start + list.length);
     const source = new ImaginedSource({ [second]: ALL }, { ...habits, wrap });
     const result = (await exported(exportingOf(source, { since: second }))).get(second);
@@ -327,10 +346,7 @@ describe('a cap that came when larger days were proven', () => {
   });
 });
 
-it.each([
-  ['by one process', [2]],
-  ['by two', [1, 1]],
-])(
+it.each(andAtNight([['by two', [1, 1]]], [['by one process', [2]]]))(
   'a cap that came when larger days were proven is met where two days at it are walked at once %s',
   async (_, processes) => {
     const [third = ''] = days.slice(-3);
@@ -447,7 +463,7 @@ describe('parts that do not add up', () => {
     await expectFailed(exporting);
   });
 
-  it('are not complete either where processes are killed behind the split', async () => {
+  atNight('are not complete either where processes are killed behind the split', async () => {
     const steps = { taken: 0 };
     await runOnce({
       ...exportingOf(short()),
@@ -472,17 +488,23 @@ describe('parts that do not add up', () => {
 });
 
 describe('pages that come empty at random', () => {
-  it.each([
-    [1, 8],
-    [2, 8],
-    [3, 8],
-    [4, 8],
-    // Pages shorter than was asked for may hold fewer records than any cap.
-    [1, 20],
-    [2, 20],
-    [5, 20],
-    [6, 20],
-  ])('never end a list unseen, without totals (seed %i, pages of %i)', async (seed, pageLength) => {
+  it.each(
+    andAtNight(
+      [
+        [1, 8],
+        [2, 20],
+      ],
+      [
+        [2, 8],
+        [3, 8],
+        [4, 8],
+        // Pages shorter than was asked for may hold fewer records than any cap.
+        [1, 20],
+        [5, 20],
+        [6, 20],
+      ],
+    ),
+  )('never end a list unseen, without totals (seed %i, pages of %i)', async (seed, pageLength) => {
     // The same requests in the same order meet the same empty answers.
     const isEmpty = (number: number) =>
       Math.abs(Math.sin(number * 78.233 + seed * 12.9898) * 43_758.5453) % 1 < 0.3;
@@ -639,7 +661,7 @@ it('a backfill that is interrupted half way has complete days', async () => {
 });
 
 describe('totals that stop at a number, and do not say so', () => {
-  it.each([17, 18, 19, 20, 37])(
+  it.each(andAtNight([19], [17, 18, 20, 37]))(
     'end no half there: an answer that shows more than it tells says so, pages of %i',
     async (pageLength) => {
       const list = records(1, 133);

@@ -89,13 +89,15 @@ export class ImaginedSource {
     const lowest = Number(filters.rule_level_from ?? 0);
     const highest = Number(filters.rule_level_to ?? 99);
     const [first, last] = [epochOf(from), epochOf(to)];
-    return [...this.lists].flatMap(([day, list]) =>
-      list.filter((record) => {
-        const second = epochOf(day) + at(record);
+    return [...this.lists].flatMap(([day, list]) => {
+      const midnight = epochOf(day);
+      return list.filter((record) => {
+        const second = midnight + at(record);
+        if (second < first || second > last) return false;
         const level = levelOf(record);
-        return second >= first && second <= last && level >= lowest && level <= highest;
-      }),
-    );
+        return level >= lowest && level <= highest;
+      });
+    });
   }
 
   answer(request: PageRequest, number: number): string {

@@ -4,6 +4,7 @@ import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.
 import type { PageRequest } from '../../src/model.ts';
 import type { RunReport } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
@@ -172,7 +173,7 @@ async function afterRest(pause: string) {
 }
 
 describe('a source that keeps its events for a few days', () => {
-  it.each(['8 days', '40 days'])(
+  it.each(andAtNight(['8 days'], ['40 days']))(
     'has forgotten all known days after %s away, and a part of the next one, perhaps: newer ones are believed',
     async (pause) => {
       const { source, run, refuse } = exportOf(LISTS);
@@ -227,7 +228,7 @@ describe('a source that shows nothing any more', () => {
     expect(await runOn()).toEqual(['complete', 'complete', 'complete']);
   });
 
-  it.each(['8 days', '40 days'])(
+  it.each(andAtNight(['8 days'], ['40 days']))(
     'is not believed after %s away either, and no day is forgotten',
     async (pause) => {
       const { source, run } = await afterRest(pause);
@@ -277,7 +278,7 @@ describe('a page that stands in front of the API for a while', () => {
     ).toEqual([{ state: 'complete' }]);
   });
 
-  it.each([302, 404])(
+  it.each(andAtNight([404], [302]))(
     'is answered %i everywhere: the API is away, its address is not wrong',
     async (status) => {
       const { run, refuse } = exportOf(LISTS);
@@ -316,16 +317,19 @@ describe('all days that are known', () => {
 });
 
 describe('one day', () => {
-  it.each([404, 410, 302])('that is answered %i fails, and no other', async (status) => {
-    const { run, refuse } = exportOf(LISTS);
-    expect(await run(second)).toEqual(['complete', 'complete']);
-    refuse((request) => {
-      if (isOf(request, first)) throw new RequestError(status, 'not here');
-    });
-    expect(await run()).toEqual(['failed', 'complete', 'complete']);
-    refuse(() => {});
-    expect(await run()).toEqual(['complete', 'complete', 'complete']);
-  });
+  it.each(andAtNight([404], [410, 302]))(
+    'that is answered %i fails, and no other',
+    async (status) => {
+      const { run, refuse } = exportOf(LISTS);
+      expect(await run(second)).toEqual(['complete', 'complete']);
+      refuse((request) => {
+        if (isOf(request, first)) throw new RequestError(status, 'not here');
+      });
+      expect(await run()).toEqual(['failed', 'complete', 'complete']);
+      refuse(() => {});
+      expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    },
+  );
 
   it('that fails once it was proven does not keep others from being believed', async () => {
     const { run, refuse } = exportOf(LISTS);

@@ -1,6 +1,7 @@
 /** Windows of many records: split by time before they are walked, where the source tells a total that can be aimed by. */
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore } from '../support/store.ts';
 import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
@@ -80,10 +81,7 @@ describe('a window whose total is large', () => {
     expect(source.asked.length).toBeLessThan(400);
   });
 
-  it.each([
-    ['first', 1, 0],
-    ['last', 0, 1],
-  ])(
+  it.each(andAtNight([['first', 1, 0]], [['last', 0, 1]]))(
     'is cut between seconds, where the %s one of a window is excluded',
     async (_, after, before) => {
       const at = (record: string) => 44_998 + 7 * (idOf(record) % 12);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream, readResults, runOnce } from './exporting.ts';
@@ -19,11 +20,15 @@ describe('late events of the same kinds as those before', () => {
   const numbered: Habits['wrap'] = (list, _, { start }) =>
     `[${list.map((record, n) => record.replace(/}$/, `, "row": ${start + n + 1}}`)).join()}]`;
 
-  it.each([
-    [undefined, {}],
-    [['id'], {}],
-    [undefined, { wrap: numbered }],
-  ])('are events of their own, identified by %s, %o', async (idPath, habits) => {
+  it.each(
+    andAtNight(
+      [
+        [['id'], {}],
+        [undefined, { wrap: numbered }],
+      ],
+      [[undefined, {}]],
+    ),
+  )('are events of their own, identified by %s, %o', async (idPath, habits) => {
     const before = [event(12, 'a'), event(9, 'b')];
     const source = new ImaginedSource(
       { [first]: before, [second]: before },
@@ -80,7 +85,7 @@ async function lookedAtDaily(source: ImaginedSource) {
   return [first, second].flatMap((day) => results.get(day) ?? []);
 }
 
-it.each([4, 33])(
+it.each(andAtNight([4], [33]))(
   'a link that is signed anew in some records, here in %i, does not have their days walked again at each look',
   async (id) => {
     let signed = 0;
@@ -104,7 +109,7 @@ it.each([4, 33])(
   },
 );
 
-it.each([2, 3, 9])(
+it.each(andAtNight([3], [2, 9]))(
   'days of %i records are shown once where two nodes answer by turns, and each writes its name into them',
   async (count) => {
     const lists = { [first]: records(1, count), [second]: records(31, count) };
@@ -193,18 +198,22 @@ describe('records of which all were changed since', () => {
     expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
   });
 
-  it.each([
-    ['a state', 'open', 'closed'],
-    ['a duration', '12s', '3m'],
-  ])('of which one was, in %s, is shown as it is now', async (_, before, now) => {
-    const some = (last: string) => [alert(20, '1h', 17), alert(23, '5m', 18), alert(28, last, 19)];
-    const { shown, ignored } = await changed(
-      { [second]: some(now) },
-      {},
-      { [first]: alerts(10, '9s', 15), [second]: some(before) },
-    );
-    expect({ shown, ignored }).toEqual({ shown: some(now), ignored: [] });
-  });
+  it.each(andAtNight([['a state', 'open', 'closed']], [['a duration', '12s', '3m']]))(
+    'of which one was, in %s, is shown as it is now',
+    async (_, before, now) => {
+      const some = (last: string) => [
+        alert(20, '1h', 17),
+        alert(23, '5m', 18),
+        alert(28, last, 19),
+      ];
+      const { shown, ignored } = await changed(
+        { [second]: some(now) },
+        {},
+        { [first]: alerts(10, '9s', 15), [second]: some(before) },
+      );
+      expect({ shown, ignored }).toEqual({ shown: some(now), ignored: [] });
+    },
+  );
 
   it('and of which a part of the day does not show one edit, are not taken for values that change each time', async () => {
     const edited = [...alerts(20, 'open', 17).slice(0, 2), alert(28, 'closed', 25)];
@@ -313,10 +322,9 @@ describe('records into which a source joins what it knows of their senders now',
     );
   }
 
-  it.each([
-    ['all are up', () => true],
-    ['one is down', (sender: number) => sender !== 1],
-  ])('have each of them once, where %s', async (_, isUp) => {
+  it.each(
+    andAtNight([['one is down', (sender: number) => sender !== 1]], [['all are up', () => true]]),
+  )('have each of them once, where %s', async (_, isUp) => {
     const shown = await shownLater((look, sender) => `0${isUp(sender) ? look : 0}:1${sender}`);
     expect(shown.map(({ events }) => events)).toEqual([ids.length, ids.length]);
   });

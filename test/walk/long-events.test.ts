@@ -1,6 +1,7 @@
 /** Events that last: every window that one of them overlaps shows it. */
 import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, readResults, runOnce, teach } from './exporting.ts';
@@ -69,10 +70,12 @@ async function exportOf(events: readonly Lasting[], reach: number | null = null)
 const COMPLETE = DAYS.map(() => 'complete');
 const idsOf = (events: readonly Lasting[]) => events.map(({ id }) => id).sort((a, b) => a - b);
 
-it.each([
-  ['events at the end of a day', moments(8, 5_000, DAY - 0.3)],
-  ['days of many events', moments(15, 3_000, 80_000)],
-])('one that lasts for more than a day hides no other: %s', async (_, events) => {
+it.each(
+  andAtNight(
+    [['events at the end of a day', moments(8, 5_000, DAY - 0.3)]],
+    [['days of many events', moments(15, 3_000, 80_000)]],
+  ),
+)('one that lasts for more than a day hides no other: %s', async (_, events) => {
   const all = [...events, { id: 77, first: 1.8 * DAY, last: 3.1 * DAY }];
   const { states, shown } = await exportOf(all);
   expect(states).toEqual(COMPLETE);

@@ -1,7 +1,7 @@
 /** Known answers once a key is narrowed, or is somebody else's: what was proven is not as ever, and nothing new is believed. */
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
-import { andAtNight } from '../support/night.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { accept, closedDays, exported, newStream, runOnce, SETTLE_MS } from './exporting.ts';
@@ -41,14 +41,17 @@ describe('known answers', () => {
     },
   );
 
-  it('that are walked again by a narrowed key are none, where older ones are forgotten', async () => {
-    const { ends } = await live(server, {
-      ...{ count: 14, recheckDays: 1 },
-      runs: [...everyDay(1, 7), ...everyDay(10, 13)],
-      shows: (now, { at, number }) => now < at + 6.5 && (now < 6.8 || number % 3 === 0),
-    });
-    expect(ends.slice(6).filter((end) => end === 'complete 4')).toEqual([]);
-  });
+  atNight(
+    'that are walked again by a narrowed key are none, where older ones are forgotten',
+    async () => {
+      const { ends } = await live(server, {
+        ...{ count: 14, recheckDays: 1 },
+        runs: [...everyDay(1, 7), ...everyDay(10, 13)],
+        shows: (now, { at, number }) => now < at + 6.5 && (now < 6.8 || number % 3 === 0),
+      });
+      expect(ends.slice(6).filter((end) => end === 'complete 4')).toEqual([]);
+    },
+  );
 
   it('are as ever behind what came late, newest first, however much that is', async () => {
     // An agent that was offline hands in what it had of the last days.

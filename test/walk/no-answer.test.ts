@@ -1,6 +1,7 @@
 /** Answers without records that say themselves that they are none: work goes on, or what was asked for was not looked for. */
 import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
@@ -38,7 +39,7 @@ function fourDays(wrap: Wrap, counts: readonly number[] = [12, 7, 0, 9]) {
   };
 }
 
-it.each(['PENDING', 'RUNNING', 'wait'])(
+it.each(andAtNight(['PENDING'], ['RUNNING', 'wait']))(
   'a search that is still running (%s) shows no empty day, and all of it once it is done',
   async (status) => {
     let isDone = false;
@@ -57,11 +58,15 @@ it.each(['PENDING', 'RUNNING', 'wait'])(
   },
 );
 
-it.each([
-  ['in words', '"message":"Data for this date has been archived. Submit a restore request."'],
-  ['by a flag', '"archived":true,"location":"s3://cold/2026"'],
-  ['by a job that is queued for it', '"status":"QUEUED","job_id":"a81-22"'],
-])(
+it.each(
+  andAtNight(
+    [['in words', '"message":"Data for this date has been archived. Submit a restore request."']],
+    [
+      ['by a flag', '"archived":true,"location":"s3://cold/2026"'],
+      ['by a job that is queued for it', '"status":"QUEUED","job_id":"a81-22"'],
+    ],
+  ),
+)(
   'old days of which the answer says that they were not looked for are not empty: %s',
   async (_, said) => {
     const run = fourDays((list, total, { from, to }) =>
@@ -77,15 +82,25 @@ it.each([
   },
 );
 
-it.each([
-  ['of which each says that its service runs', '"status":"running"', '"status":"running"'],
-  [
-    'of which each says that its archive is not searched',
-    '"note":"Archived data is not searched"',
-    '"note":"Archived data is not searched"',
-  ],
-  ['of which empty ones say that nothing is archived', '', '"message":"No archived events found"'],
-])('answers %s show an empty day', async (_, full, empty) => {
+it.each(
+  andAtNight(
+    [
+      ['of which each says that its service runs', '"status":"running"', '"status":"running"'],
+      [
+        'of which empty ones say that nothing is archived',
+        '',
+        '"message":"No archived events found"',
+      ],
+    ],
+    [
+      [
+        'of which each says that its archive is not searched',
+        '"note":"Archived data is not searched"',
+        '"note":"Archived data is not searched"',
+      ],
+    ],
+  ),
+)('answers %s show an empty day', async (_, full, empty) => {
   // The empty day comes first, when nothing is known of the stream yet.
   const run = fourDays(
     (list, total) =>
@@ -116,10 +131,17 @@ it('a quiet first run is made up for once answers with records say that their se
   ]);
 });
 
-it.each([
-  ['without a list', '{"status":"blocked","message":"Request blocked","support_id":"1844674407"}'],
-  ['with an empty list', '{"total":0,"data":[],"policy":"blocked by content filter"}'],
-])('a day that a gateway blocks is not empty: %s', async (_, blocked) => {
+it.each(
+  andAtNight(
+    [
+      [
+        'without a list',
+        '{"status":"blocked","message":"Request blocked","support_id":"1844674407"}',
+      ],
+    ],
+    [['with an empty list', '{"total":0,"data":[],"policy":"blocked by content filter"}']],
+  ),
+)('a day that a gateway blocks is not empty: %s', async (_, blocked) => {
   const wrap: Wrap = (list, total, { from, to }) =>
     from.startsWith(four) && to.startsWith(four)
       ? blocked
@@ -136,10 +158,12 @@ it.each([
 const wordOf = (n: number): string =>
   `q${[...n.toString(2)].map((digit) => (digit === '1' ? 'x' : 'o')).join('')}`;
 
-it.each<[string, (n: number) => string]>([
-  ['the id of a request, in letters alone', (n) => `"request_id":"${wordOf(n)}"`],
-  ['a number that looks like a code', (n) => `"hashCode":${n * 77_777}`],
-])('an answer that is named by a word of its own may be empty: %s', async (_, name) => {
+it.each(
+  andAtNight<[string, (n: number) => string]>(
+    [['the id of a request, in letters alone', (n) => `"request_id":"${wordOf(n)}"`]],
+    [['a number that looks like a code', (n) => `"hashCode":${n * 77_777}`]],
+  ),
+)('an answer that is named by a word of its own may be empty: %s', async (_, name) => {
   let answers = 0;
   const run = fourDays((list, total) => {
     answers += 1;

@@ -6,6 +6,7 @@ import { addDays } from '../../src/plan/days.ts';
 import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { clear, records } from '../support/store.ts';
 import {
@@ -63,12 +64,18 @@ describe('a source that tells of an error with 200', () => {
 });
 
 describe('what a source tells beside its list', () => {
-  it.each<[string, boolean, string]>([
-    ['events per level', false, '"errors":3,"warnings":2'],
-    ['log-ins', false, '"succeeded":7,"failed":5'],
-    ['errors in meta', false, '"meta":{"errors":3}'],
-    ['a code of success in each answer', true, '"code":10000,"msg":"success"'],
-  ])('is no failure: %s', async (_, always, keys) => {
+  it.each(
+    andAtNight<[string, boolean, string]>(
+      [
+        ['events per level', false, '"errors":3,"warnings":2'],
+        ['a code of success in each answer', true, '"code":10000,"msg":"success"'],
+      ],
+      [
+        ['log-ins', false, '"succeeded":7,"failed":5'],
+        ['errors in meta', false, '"meta":{"errors":3}'],
+      ],
+    ),
+  )('is no failure: %s', async (_, always, keys) => {
     const wrap: Habits['wrap'] = (list, total) =>
       `{"total":${total},${always || list.length > 0 ? `${keys},` : ''}"data":[${list.join(',')}]}`;
     const result = await exportDay(records(1, 12), { totals: 'exact', wrap });
@@ -119,7 +126,7 @@ describe('a stream that never showed a record', () => {
 });
 
 describe('a source without totals that stops in the middle without a word', () => {
-  it.each([23, 40])('after %i records: its halves tell', async (cap) => {
+  it.each(andAtNight([23], [40]))('after %i records: its halves tell', async (cap) => {
     const result = await exportDay(records(1, 60), { arrange: (list) => list.slice(0, cap) });
     expect(result.state).toBe('complete');
     expect(result.published).toEqual(records(1, 60).sort());
@@ -248,18 +255,24 @@ describe('identical records', () => {
     expect(result.requests).toBeLessThan(500);
   });
 
-  it.each([
-    ['none', 'probe', 'complete', (list: readonly string[]) => list],
-    ['exact', 'total', 'complete', (list: readonly string[]) => list],
-    ['none', undefined, 'failed', (list: readonly string[]) => list.slice(0, 50)],
-    // Ten of them have no level.
-    [
-      'none',
-      'probe',
-      'complete',
-      (list: readonly string[], byLevel: boolean) => (byLevel ? list.slice(0, 40) : list),
-    ],
-  ] as const)(
+  it.each(
+    andAtNight(
+      [
+        ['none', 'probe', 'complete', (list: readonly string[]) => list],
+        ['none', undefined, 'failed', (list: readonly string[]) => list.slice(0, 50)],
+      ],
+      [
+        ['exact', 'total', 'complete', (list: readonly string[]) => list],
+        // Ten of them have no level.
+        [
+          'none',
+          'probe',
+          'complete',
+          (list: readonly string[], byLevel: boolean) => (byLevel ? list.slice(0, 40) : list),
+        ],
+      ],
+    ),
+  )(
     'of ten and more in one second are believed where a longer list is shown, totals %s: %s',
     async (totals, kind, state, arrange) => {
       const before = addDays(day, -1);
@@ -349,17 +362,20 @@ describe('an order that is not stable', () => {
     return [...list.slice(by), ...list.slice(0, by)];
   };
 
-  it.each(['none', 'exact'] as const)('never completes with a loss, totals %s', async (totals) => {
-    // Within one page no order hides a record, so windows of one page may well be complete; exportDay sees that they are.
-    const result = await exportDay(records(1, 11), { arrange: turned, totals });
-    expect(result.windows).toBeGreaterThan(1);
-    if (result.state === 'complete') expect(result.published).toEqual(records(1, 11).sort());
-    else
-      expect(result.lastError).toMatch(
-        /two pages|another record than the last|does not begin with that record|do not settle|came to no end/,
-      );
-    expect(result.requests).toBeLessThan(131);
-  });
+  it.each(andAtNight(['none'], ['exact']))(
+    'never completes with a loss, totals %s',
+    async (totals) => {
+      // Within one page no order hides a record, so windows of one page may well be complete; exportDay sees that they are.
+      const result = await exportDay(records(1, 11), { arrange: turned, totals });
+      expect(result.windows).toBeGreaterThan(1);
+      if (result.state === 'complete') expect(result.published).toEqual(records(1, 11).sort());
+      else
+        expect(result.lastError).toMatch(
+          /two pages|another record than the last|does not begin with that record|do not settle|came to no end/,
+        );
+      expect(result.requests).toBeLessThan(131);
+    },
+  );
 
   it('that swaps two neighbours at a boundary is found by the record that comes twice', async () => {
     const list = records(1, 8);
@@ -396,10 +412,12 @@ describe('totals', () => {
     expect(result.requests).toBeLessThan(1_200);
   });
 
-  it.each<[string, (records: number) => string]>([
-    ['null', () => 'null'],
-    ['text with commas', (count) => `"${count.toLocaleString('en-US')}"`],
-  ])('that are %s above a thousand do not keep a day from being complete', async (_, large) => {
+  it.each(
+    andAtNight<[string, (records: number) => string]>(
+      [['null', () => 'null']],
+      [['text with commas', (count) => `"${count.toLocaleString('en-US')}"`]],
+    ),
+  )('that are %s above a thousand do not keep a day from being complete', async (_, large) => {
     const [first = '', second = ''] = closedDays(2);
     const source: ImaginedSource = new ImaginedSource(
       { [first]: records(0, 700), [second]: records(2_000, 1_234) },
@@ -457,7 +475,7 @@ describe('totals', () => {
     });
   });
 
-  it.each([1, 3, 9])(
+  it.each(andAtNight([3], [1, 9]))(
     'of the page alone show no change when the day and its cuts are looked at again, %i records',
     async (count) => {
       const source = new ImaginedSource({ [day]: records(1, count) }, { totals: 'page' });
@@ -581,12 +599,16 @@ describe('pages that are counted by number, and made longer where fewer records 
     }
   }
 
-  it.each([
-    [1, 'none'],
-    [1, 'exact'],
-    [11, 'none'],
-    [11, 'exact'],
-  ] as const)(
+  it.each(
+    andAtNight(
+      [[11, 'none']],
+      [
+        [1, 'none'],
+        [1, 'exact'],
+        [11, 'exact'],
+      ],
+    ),
+  )(
     'show none of %i records twice, and are not asked for ever, totals %s',
     async (count, totals) => {
       const source = new Longer({ [day]: records(1, count) }, { totals });
@@ -606,7 +628,7 @@ describe('pages that are counted by number, and made longer where fewer records 
 });
 
 describe('pages that are counted by number, and the last one for all that is behind it', () => {
-  it.each([5, 75])('end with it, %i records', async (count) => {
+  it.each(andAtNight([5], [75]))('end with it, %i records', async (count) => {
     const list = records(0, count);
     const source: ImaginedSource = new ImaginedSource(
       { [day]: list },
@@ -715,10 +737,12 @@ describe('pages that are counted by number, and refused from a depth on', () => 
 });
 
 describe('records that are numbered in each list', () => {
-  it.each([
-    ['oldest first', (list: readonly string[]) => list],
-    ['newest first', (list: readonly string[]) => list.toReversed()],
-  ])('are the same in a part as in the whole, %s', async (_, arrange) => {
+  it.each(
+    andAtNight(
+      [['oldest first', (list: readonly string[]) => list]],
+      [['newest first', (list: readonly string[]) => list.toReversed()]],
+    ),
+  )('are the same in a part as in the whole, %s', async (_, arrange) => {
     const list = Array.from({ length: 26 }, (_, n) => `{"at": ${n * 3_000}, "text": "e${n}"}`);
     const at = (record: string) => JSON.parse(record).at;
     const wrap: Habits['wrap'] = (page, __, { start }) =>
@@ -734,7 +758,7 @@ describe('records that are numbered in each list', () => {
     expect(source.asked.length).toBeLessThan(150);
   });
 
-  it.each([20, 7])(
+  it.each(andAtNight([20], [7]))(
     'are the same in a part as in the whole, where pages of at most %i are counted by number',
     async (most) => {
       const list = [
@@ -763,11 +787,15 @@ describe('records that are numbered in each list', () => {
 });
 
 describe('records that tell how long ago they were', () => {
-  it.each([
-    ['one', ['{"at": 40000}']],
-    ['twins', ['{"at": 40000}', '{"at": 40000}']],
-    ['one at midnight', ['{"at": 86399}']],
-  ])('are shown once after every look: %s', async (_, list) => {
+  it.each(
+    andAtNight(
+      [['one at midnight', ['{"at": 86399}']]],
+      [
+        ['one', ['{"at": 40000}']],
+        ['twins', ['{"at": 40000}', '{"at": 40000}']],
+      ],
+    ),
+  )('are shown once after every look: %s', async (_, list) => {
     let minutes = 3;
     const source = new ImaginedSource(
       { [day]: list },
@@ -790,18 +818,21 @@ describe('records that tell how long ago they were', () => {
 });
 
 describe('row numbers that begin anew on each page', () => {
-  it.each(['none', 'exact'] as const)('are no part of the records, totals %s', async (totals) => {
-    const wrap: Habits['wrap'] = (list, total) => {
-      const rows = list.map((record, n) => record.replace('{', `{"row": ${n + 1}, `));
-      return `{"total":${total},"data":[${rows.join(',')}]}`;
-    };
-    const source = new ImaginedSource({ [day]: records(1, 40) }, { totals, wrap });
-    const exporting = { server, source, stream: newStream(), since: day, pageLength: 9 };
-    await runOnce(exporting);
-    const result = (await readResults(server, exporting.stream)).get(day);
-    expect(result).toMatchObject({ state: 'complete', published: { length: 40 } });
-    expect(source.asked.length).toBeLessThan(100);
-  });
+  it.each(andAtNight(['none'], ['exact']))(
+    'are no part of the records, totals %s',
+    async (totals) => {
+      const wrap: Habits['wrap'] = (list, total) => {
+        const rows = list.map((record, n) => record.replace('{', `{"row": ${n + 1}, `));
+        return `{"total":${total},"data":[${rows.join(',')}]}`;
+      };
+      const source = new ImaginedSource({ [day]: records(1, 40) }, { totals, wrap });
+      const exporting = { server, source, stream: newStream(), since: day, pageLength: 9 };
+      await runOnce(exporting);
+      const result = (await readResults(server, exporting.stream)).get(day);
+      expect(result).toMatchObject({ state: 'complete', published: { length: 40 } });
+      expect(source.asked.length).toBeLessThan(100);
+    },
+  );
 });
 
 describe('row numbers that are learned after the first day', () => {
@@ -835,12 +866,18 @@ describe('row numbers that are learned after the first day', () => {
 });
 
 describe('a score that differs each time', () => {
-  it.each([
-    ['one record', ['{"id": 7}'], false],
-    ['one record, where the same question is answered from a cache', ['{"id": 7}'], true],
-    ['two', ['{"id": 7}', '{"id": 3}'], false],
-    ['two, where the same question is answered from a cache', ['{"id": 7}', '{"id": 3}'], true],
-  ])('is found on days of %s', async (_, list, isCached) => {
+  it.each(
+    andAtNight(
+      [
+        ['one record, where the same question is answered from a cache', ['{"id": 7}'], true],
+        ['two', ['{"id": 7}', '{"id": 3}'], false],
+      ],
+      [
+        ['one record', ['{"id": 7}'], false],
+        ['two, where the same question is answered from a cache', ['{"id": 7}', '{"id": 3}'], true],
+      ],
+    ),
+  )('is found on days of %s', async (_, list, isCached) => {
     let asked = 0;
     const cache = new Map<string, string>();
     const wrap: Habits['wrap'] = (page, _total, request) => {
@@ -862,54 +899,57 @@ describe('a score that differs each time', () => {
 });
 
 describe('a value that runs in some records alone, as the time that is left for an open alert', () => {
-  it.each([
-    ['none', 1, 1],
-    ['exact', 1, 1],
-    ['none', 2, 1],
-    ['exact', 2, 2],
-    ['none', 1, 2],
-  ] as const)(
-    'is found, totals %s, %i of five records, %i in each',
-    async (totals, open, values) => {
-      const days = closedDays(4);
-      const lists = Object.fromEntries(
-        days.map((each, n) => [each, [3, 8, 1, 9, 6].map((id) => `{"id":${n * 10 + id}}`)]),
-      );
-      const source = new ImaginedSource(lists, {
-        totals,
-        arrange: (list, number) =>
-          list.map((record) =>
-            [6, 9].slice(0, open).includes(idOf(record) % 10)
-              ? record.replace(
-                  '}',
-                  `,"sla":{"left":${86_400 - number}${values > 1 ? `,"age":${number}` : ''}}}`,
-                )
-              : record,
-          ),
-      });
-      const exporting = {
-        server,
-        source,
-        stream: newStream(),
-        since: days[0] ?? '',
-        recheckDays: 7,
-        pageLength: 50,
-      };
+  it.each(
+    andAtNight(
+      [
+        ['none', 1, 1],
+        ['exact', 2, 2],
+      ],
+      [
+        ['exact', 1, 1],
+        ['none', 2, 1],
+        ['none', 1, 2],
+      ],
+    ),
+  )('is found, totals %s, %i of five records, %i in each', async (totals, open, values) => {
+    const days = closedDays(4);
+    const lists = Object.fromEntries(
+      days.map((each, n) => [each, [3, 8, 1, 9, 6].map((id) => `{"id":${n * 10 + id}}`)]),
+    );
+    const source = new ImaginedSource(lists, {
+      totals,
+      arrange: (list, number) =>
+        list.map((record) =>
+          [6, 9].slice(0, open).includes(idOf(record) % 10)
+            ? record.replace(
+                '}',
+                `,"sla":{"left":${86_400 - number}${values > 1 ? `,"age":${number}` : ''}}}`,
+              )
+            : record,
+        ),
+    });
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: days[0] ?? '',
+      recheckDays: 7,
+      pageLength: 50,
+    };
+    await runOnce(exporting);
+    const asked = source.asked.length;
+    for (let look = 0; look < 3; look += 1) {
+      await letTimePass(server, '25 hours');
       await runOnce(exporting);
-      const asked = source.asked.length;
-      for (let look = 0; look < 3; look += 1) {
-        await letTimePass(server, '25 hours');
-        await runOnce(exporting);
-      }
-      const results = [...(await readResults(server, exporting.stream)).values()].slice(0, 4);
-      expect(results.map(({ state, published }) => [state, published.length])).toEqual(
-        days.map(() => ['complete', 5]),
-      );
-      // Before, thousands where it was the last record alone.
-      expect(asked).toBeLessThan(45);
-      expect(source.asked.length - asked).toBeLessThan(35);
-    },
-  );
+    }
+    const results = [...(await readResults(server, exporting.stream)).values()].slice(0, 4);
+    expect(results.map(({ state, published }) => [state, published.length])).toEqual(
+      days.map(() => ['complete', 5]),
+    );
+    // Before, thousands where it was the last record alone.
+    expect(asked).toBeLessThan(45);
+    expect(source.asked.length - asked).toBeLessThan(35);
+  });
 });
 
 describe('records that come in another form each time', () => {
@@ -917,26 +957,40 @@ describe('records that come in another form each time', () => {
   const whole = (record: string) => record.replace('.0}', '}');
   const chance = (number: number, index: number) => Math.sin(number * 37 + index * 101) > 0;
 
-  it.each<[string, string, (record: string, number: number, index: number) => string]>([
-    ['lists in any order', '"tags":["pci","gdpr"]', (r, n, k) => (chance(n, k) ? turned(r) : r)],
-    [
-      'lists in any order, in some records',
-      '"tags":["pci","gdpr"]',
-      (r, n, k) => (k % 3 === 0 && chance(n, k) ? turned(r) : r),
-    ],
-    ['numbers as two nodes write them', '"score":5.0', (r, n) => (chance(n, 0) ? whole(r) : r)],
-    [
-      'null and absent, as two nodes write them',
-      '"user":null',
-      (r, n) => (chance(n, 0) ? r.replace(',"user":null', '') : r),
-    ],
-    [
-      'null and absent, as one node of three writes them',
-      '"by":{"user":null}',
-      (r, n) => (n % 3 ? r : r.replace('"user":null', '')),
-    ],
-    ['numbers as two nodes write them, in turn', '"score":5.0', (r, n) => (n % 2 ? whole(r) : r)],
-  ])('are the same records: %s', async (_, key, rewrite) => {
+  it.each(
+    andAtNight<[string, string, (record: string, number: number, index: number) => string]>(
+      [
+        [
+          'lists in any order, in some records',
+          '"tags":["pci","gdpr"]',
+          (r, n, k) => (k % 3 === 0 && chance(n, k) ? turned(r) : r),
+        ],
+        [
+          'null and absent, as two nodes write them',
+          '"user":null',
+          (r, n) => (chance(n, 0) ? r.replace(',"user":null', '') : r),
+        ],
+      ],
+      [
+        [
+          'lists in any order',
+          '"tags":["pci","gdpr"]',
+          (r, n, k) => (chance(n, k) ? turned(r) : r),
+        ],
+        ['numbers as two nodes write them', '"score":5.0', (r, n) => (chance(n, 0) ? whole(r) : r)],
+        [
+          'null and absent, as one node of three writes them',
+          '"by":{"user":null}',
+          (r, n) => (n % 3 ? r : r.replace('"user":null', '')),
+        ],
+        [
+          'numbers as two nodes write them, in turn',
+          '"score":5.0',
+          (r, n) => (n % 2 ? whole(r) : r),
+        ],
+      ],
+    ),
+  )('are the same records: %s', async (_, key, rewrite) => {
     const lists = Object.fromEntries(
       closedDays(4).map((each, n) => [
         each,
@@ -1003,10 +1057,12 @@ describe('row numbers, where a walk lacked some records', () => {
     expect(await run()).toBe(5);
   });
 
-  it.each([
-    ['all of them have another number', (index: number) => index < 2],
-    ['the first has the number that it had', (index: number) => index % 2 === 1],
-  ])('are found where %s', async (_, hides) => {
+  it.each(
+    andAtNight(
+      [['the first has the number that it had', (index: number) => index % 2 === 1]],
+      [['all of them have another number', (index: number) => index < 2]],
+    ),
+  )('are found where %s', async (_, hides) => {
     const { run } = await exportTwice(
       () => 60,
       (index, later) => !later && hides(index),
@@ -1074,10 +1130,12 @@ describe('row numbers behind records that neither day shows', () => {
 });
 
 describe('row numbers of one record on each side of midnight', () => {
-  it.each([
-    ['oldest first', (list: readonly string[]) => list],
-    ['newest first', (list: readonly string[]) => list.toReversed()],
-  ])('make no other records of them, %s', async (_, arrange) => {
+  it.each(
+    andAtNight(
+      [['oldest first', (list: readonly string[]) => list]],
+      [['newest first', (list: readonly string[]) => list.toReversed()]],
+    ),
+  )('make no other records of them, %s', async (_, arrange) => {
     const [before = '', after = ''] = closedDays(2);
     const times = { [before]: [40_000, 86_398], [after]: [1, 40_000] };
     const lists = Object.fromEntries(
@@ -1103,7 +1161,7 @@ describe('row numbers of one record on each side of midnight', () => {
 });
 
 describe('pages shorter than asked', () => {
-  it.each(['none', 'exact', 'page', 'bound'] as const)(
+  it.each(andAtNight(['none', 'bound'], ['exact', 'page']))(
     'by a clamp lose nothing, totals %s',
     async (totals) => {
       for (const clamp of [1, 3])
@@ -1117,12 +1175,15 @@ describe('pages shorter than asked', () => {
     },
   );
 
-  it.each(['none', 'exact'] as const)('now and then lose nothing, totals %s', async (totals) => {
-    const shorten = (room: number, number: number) => (number % 2 === 0 ? room : room - 1);
-    expect(await exportDay(records(1, 19), { shorten, totals })).toMatchObject({
-      state: 'complete',
-    });
-  });
+  it.each(andAtNight(['none'], ['exact']))(
+    'now and then lose nothing, totals %s',
+    async (totals) => {
+      const shorten = (room: number, number: number) => (number % 2 === 0 ? room : room - 1);
+      expect(await exportDay(records(1, 19), { shorten, totals })).toMatchObject({
+        state: 'complete',
+      });
+    },
+  );
 
   it('do not make a shortened probe look like the end', async () => {
     // The first page and the closing probe each come one record short.
@@ -1188,20 +1249,26 @@ describe('pages that hold so many bytes, and one record at least', () => {
 
   const SPREAD = (one: string) => 2_000 * JSON.parse(one).id;
   const SPREAD_MORE = (one: string) => 1_000 * JSON.parse(one).id;
-  it.each<[string, string, number, (one: string) => number, (n: number) => boolean, number]>([
-    ['one of five', 'spread over the day', 40, SPREAD, (n) => n % 5 === 4, 230],
-    ['each', 'spread over the day', 40, SPREAD, () => true, 230],
-    ['two side by side', 'in one second', 9, () => 3_600, (n) => n === 4 || n === 5, 60],
-    [
-      'two side by side',
-      'in pairs',
-      40,
-      (one) => JSON.parse(one).id >> 1,
-      (n) => n === 20 || n === 21,
-      500,
-    ],
-    ['two of five', 'at midnight', 5, () => 0, (n) => n > 2, 120],
-  ])(
+  it.each(
+    andAtNight<[string, string, number, (one: string) => number, (n: number) => boolean, number]>(
+      [
+        ['one of five', 'spread over the day', 40, SPREAD, (n) => n % 5 === 4, 230],
+        ['two side by side', 'in one second', 9, () => 3_600, (n) => n === 4 || n === 5, 60],
+        ['two of five', 'at midnight', 5, () => 0, (n) => n > 2, 120],
+      ],
+      [
+        ['each', 'spread over the day', 40, SPREAD, () => true, 230],
+        [
+          'two side by side',
+          'in pairs',
+          40,
+          (one) => JSON.parse(one).id >> 1,
+          (n) => n === 20 || n === 21,
+          500,
+        ],
+      ],
+    ),
+  )(
     'go on behind a record that fills a page by itself: %s, %s',
     async (_which, _where, count, at, isLarge, most) => {
       const list = Array.from({ length: count }, (_, n) => record(n + 1, isLarge(n) ? 9_990 : 50));
@@ -1216,25 +1283,31 @@ describe('pages that hold so many bytes, and one record at least', () => {
     },
   );
 
-  it.each<[string, Habits, number, readonly number[]]>([
-    [
-      'a range is refused that reaches beyond what it shows, just behind a large record',
-      {
-        before: (_, { start, length }) => {
-          if (start + length > 37) throw new RequestError(400, 'too deep');
-        },
-      },
-      41,
-      [35, 36],
-    ],
-    ['a record is there twice, and pages begin behind large ones', {}, 12, [3, 7, 8]],
-    [
-      'no more than 37 are shown, of which one of five is large, and totals are exact',
-      { arrange: (list) => list.slice(0, 37), clamp: 7 },
-      83,
-      Array.from({ length: 17 }, (_, n) => 5 * n),
-    ],
-  ])('are put together where %s', async (what, habits, count, large) => {
+  it.each(
+    andAtNight<[string, Habits, number, readonly number[]]>(
+      [
+        [
+          'a range is refused that reaches beyond what it shows, just behind a large record',
+          {
+            before: (_, { start, length }) => {
+              if (start + length > 37) throw new RequestError(400, 'too deep');
+            },
+          },
+          41,
+          [35, 36],
+        ],
+        ['a record is there twice, and pages begin behind large ones', {}, 12, [3, 7, 8]],
+      ],
+      [
+        [
+          'no more than 37 are shown, of which one of five is large, and totals are exact',
+          { arrange: (list) => list.slice(0, 37), clamp: 7 },
+          83,
+          Array.from({ length: 17 }, (_, n) => 5 * n),
+        ],
+      ],
+    ),
+  )('are put together where %s', async (what, habits, count, large) => {
     const list = Array.from({ length: count }, (_, n) =>
       record(n + 1, large.includes(n) ? 9_990 : 50),
     );
@@ -1301,11 +1374,15 @@ describe('a day without records that came first, in words that nobody knows', ()
     ]);
   });
 
-  it.each<[string, string, readonly string[] | undefined]>([
-    ['of words', '["a","b"]', undefined],
-    ['of objects', '[{"name":"a"},{"name":"b"}]', ['data']],
-    ['of objects, only where there are no records', '', undefined],
-  ])('does not show the list of records in another one: %s', async (_, managers, recordsPath) => {
+  it.each(
+    andAtNight<[string, string, readonly string[] | undefined]>(
+      [
+        ['of words', '["a","b"]', undefined],
+        ['of objects, only where there are no records', '', undefined],
+      ],
+      [['of objects', '[{"name":"a"},{"name":"b"}]', ['data']]],
+    ),
+  )('does not show the list of records in another one: %s', async (_, managers, recordsPath) => {
     const [before = '', after = ''] = closedDays(2);
     const beside = managers === '' ? '' : `,"managers":${managers}`;
     const source = new ImaginedSource(
@@ -1446,10 +1523,9 @@ it('a list of which the first record goes and one comes behind it, before its en
   expect(requests).toBeLessThan(20);
 });
 
-it.each([
-  ['7th', (id: number) => id % 7 === 2],
-  ['20th', (id: number) => id % 20 === 2],
-])(
+it.each(
+  andAtNight([['20th', (id: number) => id % 20 === 2]], [['7th', (id: number) => id % 7 === 2]]),
+)(
   'one that leaves every %s record out of its pages, which still counts in start, is whole without them',
   async (_, isLeftOut) => {
     const list = records(1_000, 40);
@@ -1481,7 +1557,7 @@ it('one that leaves the first of three records out of its pages does not count t
   );
 });
 
-it.each(['none', 'exact'] as const)(
+it.each(andAtNight(['exact'], ['none']))(
   'of a day of which one part has failed the others wait: a row of sums on each page, totals %s',
   async (totals) => {
     const wrap: Habits['wrap'] = (list, total) =>

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { addDays } from '../../src/plan/days.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream, teach } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
@@ -47,14 +48,20 @@ const startingAt = (start: number, list: readonly string[]): readonly string[] =
   ...list,
 ];
 
-it.each<[string, Record<string, readonly string[]>, Habits]>([
-  ['as many each, without totals', nights(MOST, MOST, MOST), {}],
-  ['as many each, with totals', nights(MOST, MOST, MOST), { totals: 'exact' }],
-  ['as many each, by number', nights(MOST, MOST, MOST), { arrange: byNumber }],
-  ['ever more', nights(23, 29, MOST), {}],
-  ['ever fewer', nights(MOST, 29, 23), {}],
-  ['one a week', { [third]: batch(2, MOST), [addDays(third, -7)]: batch(1, MOST) }, {}],
-])(
+it.each(
+  andAtNight<[string, Record<string, readonly string[]>, Habits]>(
+    [
+      ['as many each, without totals', nights(MOST, MOST, MOST), {}],
+      ['ever more', nights(23, 29, MOST), {}],
+    ],
+    [
+      ['as many each, with totals', nights(MOST, MOST, MOST), { totals: 'exact' }],
+      ['as many each, by number', nights(MOST, MOST, MOST), { arrange: byNumber }],
+      ['ever fewer', nights(MOST, 29, 23), {}],
+      ['one a week', { [third]: batch(2, MOST), [addDays(third, -7)]: batch(1, MOST) }, {}],
+    ],
+  ),
+)(
   'batches of one second are complete where two of them show more: %s',
   async (_, lists, habits) => {
     expect(await statesOf(lists, habits)).toEqual(['complete', 'complete', 'complete']);
@@ -70,17 +77,23 @@ const capped =
     return start < MOST ? most : startingAt(start, most.length < MOST ? [] : behind(most, start));
   };
 
-it.each<[string, Record<string, readonly string[]>, Habits, object?]>([
-  ['lists end there', nights(50, MOST, 50), { arrange: capped(() => []) }],
-  ['lists begin anew there', nights(50, MOST, 50), { arrange: capped((list) => list) }],
-  [
-    'the last one comes again there',
-    nights(50, MOST, 50),
-    { arrange: capped((list) => list.slice(-1)) },
-  ],
-  ['a round number may be a cap for each day', nights(40, 40, 40), {}],
-  ['lists are cut otherwise', nights(MOST, MOST, MOST), {}, { cut_otherwise: true }],
-])('batches of one second fail where %s', async (_, lists, habits, facts) => {
+it.each(
+  andAtNight<[string, Record<string, readonly string[]>, Habits, object?]>(
+    [
+      ['lists end there', nights(50, MOST, 50), { arrange: capped(() => []) }],
+      ['a round number may be a cap for each day', nights(40, 40, 40), {}],
+    ],
+    [
+      ['lists begin anew there', nights(50, MOST, 50), { arrange: capped((list) => list) }],
+      [
+        'the last one comes again there',
+        nights(50, MOST, 50),
+        { arrange: capped((list) => list.slice(-1)) },
+      ],
+      ['lists are cut otherwise', nights(MOST, MOST, MOST), {}, { cut_otherwise: true }],
+    ],
+  ),
+)('batches of one second fail where %s', async (_, lists, habits, facts) => {
   expect(await statesOf(lists, habits, { ...facts })).toEqual(['failed', 'failed', 'failed']);
 });
 
@@ -92,7 +105,7 @@ it('a batch beside a midnight is told of by its cut, too', async () => {
   ]);
 });
 
-it.each([2, 3])(
+it.each(andAtNight([2], [3]))(
   'a record at which both edges of its second end is not shown by both cuts beside it (%i)',
   async (base) => {
     const [day = ''] = closedDays(1);

@@ -1,6 +1,7 @@
 /** Midnights around which more stands than a page, in an order that is another one in each answer, or than any list (docs/completeness.md C7, C8). */
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream, teach } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
@@ -33,7 +34,7 @@ const byChance: NonNullable<Habits['arrange']> = (list, number) =>
     .map(({ record }) => record);
 
 describe('more than a page around a midnight, in an order by chance', () => {
-  it.each(['none', 'exact'] as const)(
+  it.each(andAtNight(['none'], ['exact']))(
     'is united until nothing is missing, totals %s',
     async (totals) => {
       const lists = { [first]: records(1_000, 30), [second]: records(2_000, 24) };

@@ -7,7 +7,7 @@ import { planPruning, prune } from '../../src/retention/prune.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
-import { atNight } from '../support/night.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { expireLeases, freshStore, records } from '../support/store.ts';
 import {
@@ -235,7 +235,7 @@ describe('pages that are counted by number, without totals', () => {
 });
 
 describe('a source that answers one question in different ways', () => {
-  it.each(['none', 'exact'] as const)(
+  it.each(andAtNight(['none'], ['exact']))(
     'is asked again where it shows nothing, totals %s',
     async (totals) => {
       const lists = { [first]: records(1_000, 12), [second]: records(2_000, 12) };
@@ -310,7 +310,7 @@ describe('a source that answers one question in different ways, and shows nothin
     expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
   });
 
-  it('but for two answers among empty ones, is not believed', async () => {
+  atNight('but for two answers among empty ones, is not believed', async () => {
     let asked = 0;
     const source = new ImaginedSource(lists, {
       arrange: (list, _, request) => {
@@ -450,9 +450,9 @@ describe('a list that grows while it is walked', () => {
 
 describe('a dense source without totals', () => {
   it('has cuts across which more lies than one page holds', async () => {
-    // Three a second for four minutes, in pages of ten.
-    const at = (record: string) => 40_000 + (idOf(record) % 720) / 3;
-    const source = new ImaginedSource({ [second]: records(720, 720) }, { at, clamp: 10 });
+    // Three a second for two minutes, in pages of ten.
+    const at = (record: string) => 40_000 + (idOf(record) % 360) / 3;
+    const source = new ImaginedSource({ [second]: records(360, 360) }, { at, clamp: 10 });
     const exporting = { server, source, stream: newStream(), since: second, pageLength: 100 };
     const result = (await exported(exporting)).get(second);
     expect(result).toMatchObject({ state: 'complete', lastError: null });
@@ -479,7 +479,7 @@ describe('a window of one record', () => {
     for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
   });
 
-  it.each(['none', 'exact'] as const)(
+  it.each(andAtNight(['none'], ['exact']))(
     'is no cap where what begins at the end is refused, totals %s',
     async (totals) => {
       const source: ImaginedSource = new ImaginedSource(lists, {
@@ -525,7 +525,7 @@ describe('a day as long as the longest page of its source', () => {
   });
 });
 
-it.each(['none', 'exact'] as const)(
+it.each(andAtNight(['none'], ['exact']))(
   'pages that are too long, and answered with nothing, make no day empty, totals %s',
   async (totals) => {
     const lists = { [first]: records(1_000, 350), [second]: [] };
@@ -569,18 +569,28 @@ describe('what is too much for its source, which answers it with nothing', () =>
   // As behind `catch { return { total: 0, data: [] } }`: a part of the day is answered.
   const inside = (list: readonly string[]) => (list.length > 200 ? [] : list);
 
-  it.each<[string, number, (number: number) => number]>([
-    ['a day', 300, (number) => number * 288],
-    ['a day whose halves are too much, too', 600, (number) => number * 144],
-    ['night and evening', 300, (number) => (number < 150 ? 0 : 50_000) + number * 120],
-    ['a burst at noon', 300, (number) => (number < 250 ? 43_200 + number : (number - 250) * 1_728)],
-    ['an afternoon', 250, (number) => 46_800 + number * 60],
-    [
-      'an afternoon, behind a morning',
-      400,
-      (number) => (number < 100 ? number * 100 : 40_000 + number * 100),
-    ],
-  ])('is not empty: %s', async (_, size, at) => {
+  it.each(
+    andAtNight<[string, number, (number: number) => number]>(
+      [
+        ['a day', 300, (number) => number * 288],
+        ['an afternoon', 250, (number) => 46_800 + number * 60],
+      ],
+      [
+        ['a day whose halves are too much, too', 600, (number) => number * 144],
+        ['night and evening', 300, (number) => (number < 150 ? 0 : 50_000) + number * 120],
+        [
+          'a burst at noon',
+          300,
+          (number) => (number < 250 ? 43_200 + number : (number - 250) * 1_728),
+        ],
+        [
+          'an afternoon, behind a morning',
+          400,
+          (number) => (number < 100 ? number * 100 : 40_000 + number * 100),
+        ],
+      ],
+    ),
+  )('is not empty: %s', async (_, size, at) => {
     const source = new ImaginedSource(
       { [first]: records(1_000, 30), [second]: records(2_000, size) },
       { totals: 'exact', at: (record) => at(idOf(record) % 1_000), arrange: inside },
@@ -674,11 +684,15 @@ describe('a source that shows the same records whatever day is asked for', () =>
   const statesOf = async ({ stream }: Exporting) =>
     [...(await readResults(server, stream)).values()].map(({ state }) => state).sort();
 
-  it.each([
-    [1, 'and of days to come'],
-    [4, 'and of days to come'],
-    [4, 'but of days to come'],
-  ])('has one day of them at most, concurrency %i, %s', async (concurrency, how) => {
+  it.each(
+    andAtNight(
+      [[4, 'and of days to come']],
+      [
+        [1, 'and of days to come'],
+        [4, 'but of days to come'],
+      ],
+    ),
+  )('has one day of them at most, concurrency %i, %s', async (concurrency, how) => {
     const isOver = (day: string) => day <= (days.at(-1) ?? '');
     const source = new ImaginedSource(lists, {
       arrange: (_, __, { from }) =>
@@ -693,7 +707,7 @@ describe('a source that shows the same records whatever day is asked for', () =>
     expect(complete.length).toBeLessThanOrEqual(1);
   });
 
-  it.each([1, 3])(
+  it.each(andAtNight([1], [3]))(
     'or the newest %i before, where there are none, has no such day of them',
     async (count) => {
       const list = [records(1, 4), records(100, 6), [], [], records(400, 3), []];
@@ -722,7 +736,7 @@ describe('a source that shows the same records whatever day is asked for', () =>
     },
   );
 
-  it.each(['day', 'week'])(
+  it.each(andAtNight(['day'], ['week']))(
     'once, as the answer to another request of that %s, has no day of them',
     async (how) => {
       const week = closedDays(6);
@@ -771,10 +785,12 @@ describe('a source that shows the same records whatever day is asked for', () =>
   });
 });
 
-it.each([
-  ['500', new UnavailableError('api', 'the result window is too large')],
-  ['400', new RequestError(400, 'the result window is too large')],
-] as const)(
+it.each(
+  andAtNight(
+    [['500', new UnavailableError('api', 'the result window is too large')]],
+    [['400', new RequestError(400, 'the result window is too large')]],
+  ),
+)(
   'a day is complete where its pages are counted by number, and answered %s behind a depth',
   async (_, error) => {
     // Numbers of pages in front of Elasticsearch: from + size is at most 42.
@@ -798,31 +814,31 @@ it.each([
 );
 
 describe('a second whose records come shard by shard, each time in another order', () => {
-  it.each([10, 12])('is not complete with one shard, %i records a page', async (pageLength) => {
-    const shards = [records(1_000, 12), records(2_000, 12)];
-    const source = new ImaginedSource(
-      { [first]: records(3_000, 25), [second]: shards.flat() },
-      {
-        at: (record) => (idOf(record) < 3_000 ? 40_000 : secondOf(record)),
-        arrange: (list, number) => {
-          const turn = number % 12;
-          const own = shards.map((shard) => shard.filter((record) => list.includes(record)));
-          const some = own.flatMap((shard) => [...shard.slice(turn), ...shard.slice(0, turn)]);
-          return some.length === 0 ? list : some;
+  it.each(andAtNight([10], [12]))(
+    'is not complete with one shard, %i records a page',
+    async (pageLength) => {
+      const shards = [records(1_000, 12), records(2_000, 12)];
+      const source = new ImaginedSource(
+        { [first]: records(3_000, 25), [second]: shards.flat() },
+        {
+          at: (record) => (idOf(record) < 3_000 ? 40_000 : secondOf(record)),
+          arrange: (list, number) => {
+            const turn = number % 12;
+            const own = shards.map((shard) => shard.filter((record) => list.includes(record)));
+            const some = own.flatMap((shard) => [...shard.slice(turn), ...shard.slice(0, turn)]);
+            return some.length === 0 ? list : some;
+          },
         },
-      },
-    );
-    const exporting = { server, source, stream: newStream(), since: first };
-    // The API gave more at a time when the first day was exported.
-    await runOnce({ ...exporting, pageLength: 30, settleMs: SETTLE_MS + 86_400_000 });
-    const results = await exported({ ...exporting, pageLength });
-    expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'failed']);
-  });
+      );
+      const exporting = { server, source, stream: newStream(), since: first };
+      // The API gave more at a time when the first day was exported.
+      await runOnce({ ...exporting, pageLength: 30, settleMs: SETTLE_MS + 86_400_000 });
+      const results = await exported({ ...exporting, pageLength });
+      expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'failed']);
+    },
+  );
 
-  it.each([
-    [20, 10, 4, { restless: true }],
-    [23, 8, 2, {}],
-  ])(
+  it.each(andAtNight([[20, 10, 4, { restless: true }]], [[23, 8, 2, {}]]))(
     'is not complete with the %i that totals count to, however many there are',
     async (most, turns, each, known) => {
       const shards = [records(1_000, most), records(2_000, 25)];
@@ -856,28 +872,31 @@ describe('clocks that skip midnight', () => {
     time.startsWith(`${SKIPS} 00:`) ? `2026-09-05 23:${time.slice(14)}` : time;
   const SECONDS = [82_900, 84_000, 86_300, 40_000, 50_000, 7_000, 12_000, 13_000, 20_001, 30_003];
 
-  it.each(['none', 'exact'] as const)('show no hour under two days, totals %s', async (totals) => {
-    const days = ['2026-09-04', '2026-09-05', SKIPS, '2026-09-07'];
-    const source: ImaginedSource = new ImaginedSource(
-      Object.fromEntries(days.map((day, n) => [day, records(100 * n + 10, 10)])),
-      {
-        totals,
-        at: (record) => SECONDS[idOf(record) % 10] ?? 0,
-        arrange: (_, __, request) =>
-          source.within({ ...request, from: asGo(request.from), to: asGo(request.to) }),
-      },
-    );
-    const stream = newStream();
-    const options = { ...OPTIONS, streams: [stream], since: '2026-09-04', pageLength: 50 };
-    await backfill(
-      exporterParts({ database: sharedDatabase(server), source }),
-      { ...options, timeZone: 'America/Santiago', concurrency: 1 },
-      { from: '2026-09-04', to: '2026-09-07', newestFirst: false },
-      new AbortController().signal,
-    );
-    const results = await resultsOf({ server, source, stream, since: '2026-09-04' });
-    expect(days.map((day) => results.get(day)?.published.length)).toEqual([10, 10, 10, 10]);
-  });
+  it.each(andAtNight(['none'], ['exact']))(
+    'show no hour under two days, totals %s',
+    async (totals) => {
+      const days = ['2026-09-04', '2026-09-05', SKIPS, '2026-09-07'];
+      const source: ImaginedSource = new ImaginedSource(
+        Object.fromEntries(days.map((day, n) => [day, records(100 * n + 10, 10)])),
+        {
+          totals,
+          at: (record) => SECONDS[idOf(record) % 10] ?? 0,
+          arrange: (_, __, request) =>
+            source.within({ ...request, from: asGo(request.from), to: asGo(request.to) }),
+        },
+      );
+      const stream = newStream();
+      const options = { ...OPTIONS, streams: [stream], since: '2026-09-04', pageLength: 50 };
+      await backfill(
+        exporterParts({ database: sharedDatabase(server), source }),
+        { ...options, timeZone: 'America/Santiago', concurrency: 1 },
+        { from: '2026-09-04', to: '2026-09-07', newestFirst: false },
+        new AbortController().signal,
+      );
+      const results = await resultsOf({ server, source, stream, since: '2026-09-04' });
+      expect(days.map((day) => results.get(day)?.published.length)).toEqual([10, 10, 10, 10]);
+    },
+  );
 });
 
 describe('a side of a cut that shows what its window lacks', () => {
@@ -980,20 +999,28 @@ describe('a source whose lists are cut otherwise than by their number', () => {
     });
   };
 
-  it.each<[string, Habits]>([
-    [
-      'after some of each shard, most records in one of three',
-      { totals: 'exact', arrange: kept(20, (id) => (id % 10 < 7 ? 0 : id % 3)) },
-    ],
-    [
-      'to the last twelve hours of a range',
-      {
-        totals: 'exact',
-        arrange: (list, _, request) =>
-          secondsOf(request) > 43_200 ? list.filter((record) => secondOf(record) >= 43_200) : list,
-      },
-    ],
-  ])('%s', async (_, habits) => {
+  it.each(
+    andAtNight<[string, Habits]>(
+      [
+        [
+          'after some of each shard, most records in one of three',
+          { totals: 'exact', arrange: kept(20, (id) => (id % 10 < 7 ? 0 : id % 3)) },
+        ],
+      ],
+      [
+        [
+          'to the last twelve hours of a range',
+          {
+            totals: 'exact',
+            arrange: (list, _, request) =>
+              secondsOf(request) > 43_200
+                ? list.filter((record) => secondOf(record) >= 43_200)
+                : list,
+          },
+        ],
+      ],
+    ),
+  )('%s', async (_, habits) => {
     const days = closedDays(9);
     const sizes = [33, 18, 61, 43, 12, 57, 0, 74, 0];
     const lists = Object.fromEntries(
@@ -1156,7 +1183,7 @@ describe('a source whose lists are cut otherwise than by their number', () => {
   const byShard: Habits['arrange'] = (list) =>
     kept(20, (id) => (id < 9_000 && id % 10 < 7 ? 0 : id % 3))(list);
 
-  it.each(['none', 'exact'] as const)('also the longest of all, totals %s', async (totals) => {
+  it.each(andAtNight(['exact'], ['none']))('also the longest of all, totals %s', async (totals) => {
     const [third = '', whole = '', part = ''] = closedDays(3);
     const lists = {
       [third]: records(9_000, 41),

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, readResults, runOnce } from './exporting.ts';
@@ -70,7 +71,7 @@ it('refuses to begin behind the last record', async () => {
   expect(await rounds({ before })).toEqual(QUIET);
 });
 
-it('counts pages by number, and refuses those behind the last one', async () => {
+atNight('counts pages by number, and refuses those behind the last one', async () => {
   const before: Habits['before'] = (own, request) => {
     if (request.start > 0 && request.start >= own.within(request).length)
       throw new RequestError(404, 'no such page');
@@ -78,20 +79,23 @@ it('counts pages by number, and refuses those behind the last one', async () => 
   expect(await rounds({ before, arrange: byNumber }, { pageLength: 3 })).toEqual(QUIET);
 });
 
-it('counts pages by number, and answers with the last one for all that is behind it', async () => {
-  let source: ImaginedSource | null = null;
-  const before: Habits['before'] = (own) => {
-    source = own;
-  };
-  const wrap: Habits['wrap'] = (shown, _, request) =>
-    `{"total":${source?.within(request).length},"data":[${shown.join(',')}]}`;
-  const arrange: Habits['arrange'] = (all, _, { start, length }) => {
-    const page = Math.min(Math.floor(start / length), Math.ceil(all.length / length) - 1);
-    const from = Math.max(0, page) * length;
-    return [...Array<string>(start).fill(''), ...all.slice(from, from + length)];
-  };
-  expect(await rounds({ before, wrap, arrange }, { pageLength: 3 })).toEqual(QUIET);
-});
+atNight(
+  'counts pages by number, and answers with the last one for all that is behind it',
+  async () => {
+    let source: ImaginedSource | null = null;
+    const before: Habits['before'] = (own) => {
+      source = own;
+    };
+    const wrap: Habits['wrap'] = (shown, _, request) =>
+      `{"total":${source?.within(request).length},"data":[${shown.join(',')}]}`;
+    const arrange: Habits['arrange'] = (all, _, { start, length }) => {
+      const page = Math.min(Math.floor(start / length), Math.ceil(all.length / length) - 1);
+      const from = Math.max(0, page) * length;
+      return [...Array<string>(start).fill(''), ...all.slice(from, from + length)];
+    };
+    expect(await rounds({ before, wrap, arrange }, { pageLength: 3 })).toEqual(QUIET);
+  },
+);
 
 it('counts pages by number', async () => {
   expect(await rounds({ arrange: byNumber }, { pageLength: 3 })).toEqual(QUIET);

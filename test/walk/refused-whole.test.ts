@@ -7,6 +7,7 @@ import { EnvelopeError, PageFailedError, RequestError } from '../../src/errors.t
 import type { PageRequest } from '../../src/model.ts';
 import { secondsOf } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
@@ -36,26 +37,35 @@ const refusing =
   };
 const tooMuch = () => new RequestError(400, 'too many results, narrow your range');
 
-it.each<[string, Habits]>([
-  [
-    'that holds too much is answered 504, with totals',
-    {
-      totals: 'exact',
-      before: refusing(() => new PageFailedError('504 Gateway Timeout')),
-    },
-  ],
-  ['that holds too much is refused, with totals', { totals: 'exact', before: refusing(tooMuch) }],
-  ['that holds too much is refused', { before: refusing(tooMuch) }],
-  [
-    'of more than twelve hours is refused',
-    {
-      before: (_, request) => {
-        if (secondsOf(request) > 43_200)
-          throw new RequestError(422, 'the range must not exceed 12 hours');
-      },
-    },
-  ],
-])('a day %s: it is split, and stays as it is when it is looked at', async (_, habits) => {
+it.each(
+  andAtNight<[string, Habits]>(
+    [
+      [
+        'that holds too much is answered 504, with totals',
+        {
+          totals: 'exact',
+          before: refusing(() => new PageFailedError('504 Gateway Timeout')),
+        },
+      ],
+      [
+        'of more than twelve hours is refused',
+        {
+          before: (_, request) => {
+            if (secondsOf(request) > 43_200)
+              throw new RequestError(422, 'the range must not exceed 12 hours');
+          },
+        },
+      ],
+    ],
+    [
+      [
+        'that holds too much is refused, with totals',
+        { totals: 'exact', before: refusing(tooMuch) },
+      ],
+      ['that holds too much is refused', { before: refusing(tooMuch) }],
+    ],
+  ),
+)('a day %s: it is split, and stays as it is when it is looked at', async (_, habits) => {
   const source = new ImaginedSource(
     { [first]: records(1_000, 33), [second]: records(2_000, 61) },
     habits,
@@ -82,14 +92,20 @@ it.each<[string, Habits]>([
   ).toEqual([]);
 });
 
-it.each<[string, (request: PageRequest, held: number) => boolean]>([
-  ['start is 40 and more', ({ start }) => start >= 40],
-  ['start and length pass 40', ({ start, length }) => start + length > 40],
-  ['a list has no record', ({ start }, held) => start > 0 && start >= held],
-  ['more than 10 records are asked for', ({ length }) => length > 10],
-  ['there are too many', (_, held) => held > MOST],
-  ['a range is shorter than five minutes', (request) => secondsOf(request) < 300],
-])('where %s, and a 200 says so, days are complete', async (_, isRefused) => {
+it.each(
+  andAtNight<[string, (request: PageRequest, held: number) => boolean]>(
+    [
+      ['start is 40 and more', ({ start }) => start >= 40],
+      ['there are too many', (_, held) => held > MOST],
+      ['a range is shorter than five minutes', (request) => secondsOf(request) < 300],
+    ],
+    [
+      ['start and length pass 40', ({ start, length }) => start + length > 40],
+      ['a list has no record', ({ start }, held) => start > 0 && start >= held],
+      ['more than 10 records are asked for', ({ length }) => length > 10],
+    ],
+  ),
+)('where %s, and a 200 says so, days are complete', async (_, isRefused) => {
   for (const totals of ['exact', 'none'] as const) {
     const lists = { [oldest]: records(1_000, 33), [first]: [], [second]: records(2_000, 83) };
     const source: ImaginedSource = new ImaginedSource(lists, {
@@ -116,14 +132,22 @@ it('an API that answers 200 with a failure, whatever is asked for, is not asked 
 const beyond = (hours: number) => (request: PageRequest) => secondsOf(request) > hours * 3_600;
 const deep = ({ start }: PageRequest) => start >= 20;
 const failing = () => new PageFailedError('500 Internal Server Error');
-it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number, (() => Error)?]>([
-  ['deep in its list, by 500', {}, deep, 61, failing],
-  ['deep in its list, by 500, with totals', { totals: 'exact' }, deep, 61, failing],
-  ['as too much', {}, (_, held) => held > MOST, 61],
-  ['as too much, with totals', { totals: 'exact' }, (_, held) => held > MOST, 61],
-  ['as longer than six hours', {}, beyond(6), 4],
-  ['as longer than six hours, with totals', { totals: 'exact' }, beyond(6), 61],
-])(
+it.each(
+  andAtNight<
+    [string, Habits, (request: PageRequest, held: number) => boolean, number, (() => Error)?]
+  >(
+    [
+      ['deep in its list, by 500', {}, deep, 61, failing],
+      ['as too much', {}, (_, held) => held > MOST, 61],
+      ['as longer than six hours', {}, beyond(6), 4],
+    ],
+    [
+      ['deep in its list, by 500, with totals', { totals: 'exact' }, deep, 61, failing],
+      ['as too much, with totals', { totals: 'exact' }, (_, held) => held > MOST, 61],
+      ['as longer than six hours, with totals', { totals: 'exact' }, beyond(6), 61],
+    ],
+  ),
+)(
   'a day that comes to be refused %s is not taken for forgotten: what comes late is found',
   async (_, habits, refuses, count, error = tooMuch) => {
     let began = false;
@@ -203,14 +227,20 @@ const atNoon = (record: string) => 42_700 + ((idOf(record) * 37) % 1_000);
 const inOneMinute = (record: string) => 32_520 + ((idOf(record) * 7) % 60);
 const SPLIT = { windowRecords: 20 };
 
-it.each<[string, number, number, Habits, object?]>([
-  ['five minutes, without totals', 5, 480, {}],
-  ['five minutes, with totals', 5, 480, { totals: 'exact' }],
-  ['five minutes, where one minute has all records', 5, 480, { at: inOneMinute }],
-  ['an hour, where all records stand around noon', 60, 3_840, { at: atNoon }],
-  ['an hour, and days are split', 60, 3_840, { totals: 'exact', at: inOneMinute }, SPLIT],
-  ['three hours, and days are split', 180, 15_360, { totals: 'exact', at: atNoon }, SPLIT],
-])('where ranges are refused that are shorter than %s, the days are complete', async (...given) => {
+it.each(
+  andAtNight<[string, number, number, Habits, object?]>(
+    [
+      ['five minutes, without totals', 5, 480, {}],
+      ['an hour, and days are split', 60, 3_840, { totals: 'exact', at: inOneMinute }, SPLIT],
+    ],
+    [
+      ['five minutes, with totals', 5, 480, { totals: 'exact' }],
+      ['five minutes, where one minute has all records', 5, 480, { at: inOneMinute }],
+      ['an hour, where all records stand around noon', 60, 3_840, { at: atNoon }],
+      ['three hours, and days are split', 180, 15_360, { totals: 'exact', at: atNoon }, SPLIT],
+    ],
+  ),
+)('where ranges are refused that are shorter than %s, the days are complete', async (...given) => {
   const [, minutes, reach, habits, change] = given;
   let refused = 0;
   // The last second of a day is shown by what reaches beyond it alone.
@@ -249,10 +279,12 @@ it.each<[string, number, number, Habits, object?]>([
   expect(source.asked.length).toBeLessThan(300);
 });
 
-it.each<[string, number, Habits]>([
-  ['without totals', 480, {}],
-  ['with totals', 480, { totals: 'exact' }],
-])(
+it.each(
+  andAtNight<[string, number, Habits]>(
+    [['without totals', 480, {}]],
+    [['with totals', 480, { totals: 'exact' }]],
+  ),
+)(
   'where ranges come to be refused that are as short as they were asked for with, the days are complete all the same %s',
   async (_, reach, habits) => {
     const source = new ImaginedSource(

@@ -4,6 +4,7 @@ import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
+import { andAtNight, tries } from '../support/night.ts';
 import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
@@ -87,7 +88,7 @@ async function killAndResume(
 describe('a walk', () => {
   it('is taken up at each of its checkpoints, and nothing stored is asked for again (I1, I3)', async () => {
     const list = records(1, 38);
-    for (let at = 2; at <= 11; at++) {
+    for (let at = 2; at <= 11; at += tries(3, 1)) {
       const source = killing(list, at);
       let stored: number[] = [];
       let before = 0;
@@ -121,12 +122,16 @@ describe('a walk', () => {
   });
 });
 
-it.each([
-  { totals: 'none', pageLength: 4 },
-  { totals: 'exact', pageLength: 4 },
-  // On one page, nothing is noted before it is proven.
-  { totals: 'exact', pageLength: 20 },
-] as const)(
+it.each(
+  andAtNight(
+    [
+      { totals: 'none', pageLength: 4 },
+      // On one page, nothing is noted before it is proven.
+      { totals: 'exact', pageLength: 20 },
+    ],
+    [{ totals: 'exact', pageLength: 4 }],
+  ),
+)(
   'a walk that came to its end days ago is not believed as it is: $totals, $pageLength',
   async ({ totals, pageLength }) => {
     const source = new ImaginedSource({ [day]: records(1, 8) }, { totals });
@@ -140,30 +145,32 @@ it.each([
 /** By chance, the same for the same request. */
 const chance = (number: number) => Math.abs(Math.sin(number * 78.233 + 91) * 43_758.5453) % 1;
 
-it.each<[string, boolean, NonNullable<Habits['arrange']>]>([
-  ['replicas', true, (list, number) => (chance(number) < 0.2 ? list.slice(1) : list)],
-  [
-    'an order by chance',
-    false,
-    (list, number) => list.toSorted((a, b) => chance(number + idOf(a)) - chance(number + idOf(b))),
-  ],
-])(
-  'a union that was whole hours ago is not believed as it is: %s',
-  async (_, restless, arrange) => {
-    const source = new ImaginedSource({ [day]: records(1, 8) }, { arrange });
-    const exporting: Exporting = {
-      server,
-      source,
-      stream: newStream(),
-      since: day,
-      pageLength: 20,
-    };
-    if (restless) await teach(exporting, { restless });
-    await goOnDaysLater(exporting, 'prove_window');
-    expect((await readResults(server, exporting.stream)).get(day)?.state).toBe('complete');
-    expect(await complaints(server, source, exporting.stream)).toEqual([]);
-  },
-);
+it.each(
+  andAtNight<[string, boolean, NonNullable<Habits['arrange']>]>(
+    [['replicas', true, (list, number) => (chance(number) < 0.2 ? list.slice(1) : list)]],
+    [
+      [
+        'an order by chance',
+        false,
+        (list, number) =>
+          list.toSorted((a, b) => chance(number + idOf(a)) - chance(number + idOf(b))),
+      ],
+    ],
+  ),
+)('a union that was whole hours ago is not believed as it is: %s', async (_, restless, arrange) => {
+  const source = new ImaginedSource({ [day]: records(1, 8) }, { arrange });
+  const exporting: Exporting = {
+    server,
+    source,
+    stream: newStream(),
+    since: day,
+    pageLength: 20,
+  };
+  if (restless) await teach(exporting, { restless });
+  await goOnDaysLater(exporting, 'prove_window');
+  expect((await readResults(server, exporting.stream)).get(day)?.state).toBe('complete');
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+});
 
 it('nothing that lay across a midnight days ago is not believed as it is', async () => {
   const at = (record: string) => (idOf(record) === 9 ? 86_399.7 : 40_000 + idOf(record));
@@ -230,7 +237,7 @@ describe('the contract of a stream', () => {
     expect(await killAndResume(killed)).toMatchObject({ state: 'complete' });
   });
 
-  it.each([1, 3, 7])(
+  it.each(andAtNight([3], [1, 7]))(
     'has no total any more where total_path is set to none before the walk is taken up, at request %i',
     async (at) => {
       // A total of another filter: two more than the window ever holds.

@@ -118,7 +118,7 @@ it('a day that a look finds no longer empty, and that shows nothing to the next 
   });
 });
 
-it.each(['a half is refused', 'one question comes to nothing'])(
+it.each(andAtNight(['a half is refused'], ['one question comes to nothing']))(
   'a day that is too much for its source, and comes empty, is not complete and empty where %s',
   async (how) => {
     let failed = false;
