@@ -1,5 +1,6 @@
 /** Chaos in small: SIGKILL at three calls of the real program: about a page, a proof and the ledger. `npm run chaos` has every call. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { andAtNight } from '../support/night.ts';
 import { expectLittleAgain } from './again.ts';
 import { killAt } from './every-call.ts';
 import { SETUPS } from './setups.ts';
@@ -29,11 +30,15 @@ function callOf(pattern: RegExp): number {
   return at + 1;
 }
 
-test.each<[string, RegExp, Call['moment']]>([
-  ['after a page is stored', /daywalk\.store_page/, 'after'],
-  ['after a window is proven', /prove_window/, 'after'],
-  ['before a day is put into the ledger', /append_to_ledger/, 'before'],
-])('SIGKILL %s: the next run makes it whole (I1 to I4, I6, I7)', async (_, pattern, moment) => {
+test.each(
+  andAtNight<[string, RegExp, Call['moment']]>(
+    [
+      ['after a page is stored', /daywalk\.store_page/, 'after'],
+      ['before a day is put into the ledger', /append_to_ledger/, 'before'],
+    ],
+    [['after a window is proven', /prove_window/, 'after']],
+  ),
+)('SIGKILL %s: the next run makes it whole (I1 to I4, I6, I7)', async (_, pattern, moment) => {
   const at = callOf(pattern);
   await stage.set(SETUPS.totals);
   const { ended } = await stage.live(['run'], killAt(at, moment));

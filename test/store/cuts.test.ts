@@ -8,6 +8,7 @@ import { BrokenChainError, proveCut } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import {
   endedWalk,
@@ -370,14 +371,18 @@ describe('a cut that is asked again', () => {
 });
 
 describe('what both days or none show of a midnight', () => {
-  const ORDERS = [
-    ['day', 'nextDay', 'cut'],
-    ['nextDay', 'day', 'cut'],
-    ['cut', 'day', 'nextDay'],
-    ['cut', 'nextDay', 'day'],
-    ['day', 'cut', 'nextDay'],
-    ['nextDay', 'cut', 'day'],
-  ] as const;
+  const ORDERS = andAtNight(
+    [
+      ['day', 'nextDay', 'cut'],
+      ['cut', 'nextDay', 'day'],
+    ],
+    [
+      ['nextDay', 'day', 'cut'],
+      ['cut', 'day', 'nextDay'],
+      ['day', 'cut', 'nextDay'],
+      ['nextDay', 'cut', 'day'],
+    ],
+  );
 
   it.each(ORDERS)('and the source deletes is gone once: %s, %s, %s', async (...order) => {
     const { day, nextDay, ask } = await twoDays();

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { tries } from '../support/night.ts';
 import {
   type Begun,
   beginWalk,
@@ -137,7 +138,7 @@ describe('the page beside its body', () => {
         .toString('utf8')
         .split('\n')
         .filter((line) => line !== '')
-        .slice(0, 2000);
+        .slice(0, tries(500, 2000));
       const { database, begun } = await begin();
       await storePage(
         database,

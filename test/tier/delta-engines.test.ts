@@ -12,6 +12,7 @@ import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import { readPart } from '../../src/tier/object-store.ts';
 import { askClickHouse, testWithClickHouse } from '../support/clickhouse.ts';
+import { andAtNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { ANYBODY } from './live-file.ts';
 
@@ -195,18 +196,27 @@ describe('the events table', () => {
         RECORDS.map((record) => ({ ...record, fetchedAt: record.fetchedAt + by }));
       for (const [index, by] of [-1_000_000, 0, 1_000_000].entries())
         await table.publish('events', dayOf(index), shifted(by));
-      for (const at of [
-        '2026-03-05 10:20:30.999999',
-        '2026-03-05 10:20:30.123456',
-        '2026-03-05 10:20:31.123456',
-      ])
-        for (const sign of ['=', '<', '>']) {
-          const of = (utc: string) => `where fetched_at ${sign} ${utc}`;
-          expect(
-            await clickHouse(table, of(`toDateTime64('${at}', 6, 'UTC')`)),
-            `${sign} ${at}`,
-          ).toEqual(await duckDb(table, of(`timestamptz '${at}+00'`)));
-        }
+      for (const [sign, at] of andAtNight(
+        [
+          ['=', '2026-03-05 10:20:30.123456'],
+          ['<', '2026-03-05 10:20:30.999999'],
+          ['>', '2026-03-05 10:20:30.999999'],
+        ],
+        [
+          ['=', '2026-03-05 10:20:30.999999'],
+          ['=', '2026-03-05 10:20:31.123456'],
+          ['<', '2026-03-05 10:20:30.123456'],
+          ['<', '2026-03-05 10:20:31.123456'],
+          ['>', '2026-03-05 10:20:30.123456'],
+          ['>', '2026-03-05 10:20:31.123456'],
+        ],
+      )) {
+        const of = (utc: string) => `where fetched_at ${sign} ${utc}`;
+        expect(
+          await clickHouse(table, of(`toDateTime64('${at}', 6, 'UTC')`)),
+          `${sign} ${at}`,
+        ).toEqual(await duckDb(table, of(`timestamptz '${at}+00'`)));
+      }
       expect(await clickHouse(table, `where day = '${dayOf(1)}' and stream = 'events'`)).toEqual(
         await duckDb(table, `where day = '${dayOf(1)}' and stream = 'events'`),
       );

@@ -22,6 +22,7 @@ import { listDaysToMove } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore, mortal } from '../support/memory-store.ts';
+import { atNight } from '../support/night.ts';
 import {
   endLooks,
   letHoursPass,
@@ -159,7 +160,7 @@ describe('days of three streams', () => {
     expect(await everything(server)).toEqual(before);
   });
 
-  it('move again after they came back, as other publications', async () => {
+  atNight('move again after they came back, as other publications', async () => {
     const before = await believed(server, store);
     for (let time = 0; time < 2; time += 1) {
       await moveAll(partsOf(database, store));
@@ -260,7 +261,7 @@ describe('what is said of days that moved', () => {
     await expectExact({ server, store }, before);
   });
 
-  it('a restored day is not moved again by itself before it is old once more', async () => {
+  atNight('a restored day is not moved again by itself before it is old once more', async () => {
     await moveAll(partsOf(database, store));
     await restoreAll(partsOf(database, store));
     const limits = [{ stream: 'events', olderThanMs: 86_400_000 }];

@@ -1,10 +1,13 @@
-/** What `tier-verb` has no time for: every verb of days that moved, dry runs, record tables, a key that is refused, and flags that do not go together. */
+/**
+ * What `tier-verb` has no time for: every verb of days that moved, dry runs, record tables, days that move by themselves, a key that
+ * is refused, a bucket that ignores conditions, and flags that do not go together.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { expectExact, recordTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
-import { endLooks } from '../support/publishing.ts';
+import { endLooks, letHoursPass } from '../support/publishing.ts';
 import { setScene } from '../support/scene.ts';
 import { DAYS, EVENTS, moveAll, RANGE, stage } from './tier-verb-scene.ts';
 
@@ -111,4 +114,31 @@ test('flags that do not go together, and a place that nobody names', async () =>
     expect(ended, args.join(' ')).toMatchObject({ code: 2 });
     expect(ended.stderr).toMatch(problem);
   }
+});
+
+test('days move by themselves at the end of a run that looked at them', async () => {
+  const { scene, settings } = await stage();
+  const of = (what: string) =>
+    scene.database.query(`select distinct ${what} where day between $1 and $2`, [
+      RANGE.from,
+      RANGE.to,
+    ]);
+  await letHoursPass(scene.database, 2);
+  await scene.succeed(['run'], { ...settings, DAYWALK_TIER_AFTER: '30d' });
+  expect(await of('state from daywalk.coverage')).toEqual([{ state: 'tiered' }]);
+  expect(await of('looks from daywalk.windows')).toEqual([{ looks: 1 }]);
+});
+
+test('a bucket that ignores conditions, and one that nobody names, is told, and nothing moves', async () => {
+  const { scene, bucket, settings } = await stage();
+  await endLooks(scene.database);
+  const before = (await recordTexts(scene.database, 'events')).toSorted();
+  bucket.manners.ignoresConditions = true;
+  const ignoring = await scene.run(['tier', '--older-than', '1d'], settings);
+  expect(ignoring, ignoring.stderr).toMatchObject({ code: 2 });
+  expect(ignoring.stderr).toMatch(/If-None-Match/);
+  const nowhere = await scene.run(['tier', '--older-than', '1d'], EVENTS);
+  expect(nowhere, nowhere.stderr).toMatchObject({ code: 2 });
+  expect(nowhere.stderr).toMatch(/tier\.url is not set/);
+  expect((await recordTexts(scene.database, 'events')).toSorted()).toEqual(before);
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { letTimePass } from '../support/pass-time.ts';
 import { andAtNight, tries } from '../support/night.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
@@ -209,7 +209,7 @@ it.each([
     // One process ends before the day is closed, and the next one before it notes a look.
     await expect(runOnce({ ...exporting, gate: killedAt(/close_split/) })).rejects.toThrow(Killed);
     await expireLeases(server);
-    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    await letTimePass(server, '25 hours');
     source.lists.set(`${day} 00:00:00`, records(1, 9));
     await expect(
       runOnce({ ...exporting, gate: killedAt(/looks = looks \+ 1|set rewalk = true, state/) }),

@@ -127,7 +127,6 @@ export const http: readonly Case[] = [
         close: () => other.close(),
       };
     },
-    fast: true,
   },
   faulty('resets', 'resets a third of all connections', [{ kind: 'reset', rate: 0.3 }], {
     source: patient,
