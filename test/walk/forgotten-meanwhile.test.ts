@@ -129,7 +129,7 @@ describe('a quiet stream with records on its days 0, 3 and 27', () => {
     },
   );
 
-  atNight('is complete behind a source that keeps its days for ten days', async () => {
+  it('is complete behind a source that keeps its days for ten days', async () => {
     const { ends, lost } = await live(30, { ...quiet, keeps: 10 });
     const others = Array.from({ length: 23 }, () => 'complete 0');
     expect(ends.slice(4)).toEqual([...others, 'complete 5', 'complete 0', 'complete 0']);
