@@ -66,6 +66,10 @@ export const contradicted = (reason: string, hint?: string): WalkError =>
 export const unsettled = (reason: string, hint?: string): WalkError =>
   new WalkError('unsettled', reason, { hint });
 
+/** What was refused at a start, and asked for again was not. */
+export const ofMoment = (start: number): WalkError =>
+  new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
+
 const FIRST_DELAY_MS = 5 * 60_000;
 const LONGEST_DELAY_MS = 6 * 3_600_000;
 

@@ -728,6 +728,20 @@ describe('pages that are counted by number, and refused from a depth on', () => 
     );
   });
 
+  it('are asked for in shorter ones where one is refused for what it holds', async () => {
+    const list = Array.from({ length: 38 }, (_, id) => `{"id": ${id}}`);
+    const before: Habits['before'] = (source, { start, length, ...asked }) => {
+      const first = Math.floor(start / length) * length;
+      const page = source.within(asked).slice(first, first + length);
+      if (page.filter((one) => idOf(one) >= 20 && idOf(one) < 24).length > 2)
+        throw new RequestError(413, 'the answer is too large');
+    };
+    // Within one second, which is not split.
+    const result = await exportDay(list, { arrange, before, at: () => 40_000 }, { pageLength: 8 });
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  });
+
   it('are split where the page of their last record begins less deep than that one stands', async () => {
     const list = records(1, 65);
     const habits = refusing(({ start }) => start > 63);

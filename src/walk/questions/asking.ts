@@ -1,5 +1,5 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
-import { RequestError, WalkError } from '../../errors.ts';
+import { WalkError } from '../../errors.ts';
 import type { Claim, ListEnd, Page } from '../../model.ts';
 import { countUnion } from '../../store/evidence/agreement.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
@@ -9,6 +9,7 @@ import {
   contradicted,
   mayBeOfRecord,
   mayRefuseDepth,
+  ofMoment,
   orError,
   orNull,
   refusesLength,
@@ -18,7 +19,7 @@ import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
-import { askShorter, isOfRecord, orShorter, pageOrNull } from './questions.ts';
+import { askShorter, isOfDepth, isOfRecord, orShorter, pageOrNull } from './questions.ts';
 import { dayOf, targetOf, textOf, type WalkTarget } from './span.ts';
 
 type Asked = Pick<Page, 'start' | 'length'>;
@@ -261,10 +262,10 @@ export class Asking {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     const refused = { ...this.target, start, length: largestPage };
-    // It is no length that is refused, as the first page has it; it may be the depth.
-    const isTaken = error instanceof RequestError && (await this.#isAnswered(0, largestPage));
-    if (isTaken || (await isOfRecord(this.#context, refused, error, length)))
+    const isDeep = await isOfDepth(this.#context, refused, error);
+    if (isDeep || (await isOfRecord(this.#context, refused, error, length)))
       return this.#cappedBy(start, error, refused, largestPage);
+    if (await this.#isAnswered(start, largestPage)) return ofMoment(start);
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
   }
@@ -292,8 +293,7 @@ export class Asking {
   async capped(start: number, reason: string, refused?: Asked): Promise<WalkError> {
     const told = `the source answers at start 0 and not at ${start}: ${reason}`;
     const { came } = await this.ask(0, 1);
-    if (refused !== undefined && (await this.#isAnswered(refused.start, refused.length)))
-      return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
+    if (refused && (await this.#isAnswered(refused.start, refused.length))) return ofMoment(start);
     if (came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
     return new WalkError('capped', told);
   }

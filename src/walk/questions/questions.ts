@@ -160,6 +160,18 @@ export async function isOfRecord(
   return (await pageOrNull(context, { ...refused, start })) !== null;
 }
 
+/** Whether a page by number is refused as it lies too deep, and not by its length: the first page has it, and of this one the last record alone is refused, too. */
+export async function isOfDepth(
+  context: AskingContext,
+  refused: PageRequest,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof RequestError)) return false;
+  if ((await pageOrNull(context, { ...refused, start: 0 })) === null) return false;
+  const start = refused.start + refused.length - 1;
+  return (await pageOrNull(context, { ...refused, start, length: 1 })) === null;
+}
+
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
 export async function isRestless(context: WindowContext): Promise<boolean> {
   const { knowledge, window } = context;
