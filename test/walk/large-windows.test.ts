@@ -1,8 +1,9 @@
 /** Windows of many records: split by time before they are walked, where the source tells a total that can be aimed by. */
 import { describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
-import { freshStore } from '../support/store.ts';
+import { freshStore, records } from '../support/store.ts';
 import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
@@ -179,3 +180,20 @@ it.each([
     });
   },
 );
+
+it('a round number that stands where a total would is told as one that counts something else, also where short ranges are refused', async () => {
+  const source = new ImaginedSource(
+    { [day]: records(1, 60) },
+    {
+      wrap: (page) => `{"total":1000,"data":[${page.join(',')}]}`,
+      before: (_, { from, to }) => {
+        if (Date.parse(to) - Date.parse(from) < 5 * 3_600_000)
+          throw new RequestError(400, 'the range is too short');
+      },
+    },
+  );
+  const stream = newStream();
+  await runOnce({ server, source, stream, since: day, pageLength: 15, windowRecords: 100 });
+  const { lastError } = (await readResults(server, stream)).get(day) ?? {};
+  expect(lastError).toMatch(/total_path/);
+});

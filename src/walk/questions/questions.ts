@@ -217,7 +217,7 @@ async function countRecords(context: WindowContext, total: number | null): Promi
     const parts = [];
     for (const half of halves.parts) {
       const asked = await orNull(question(context, half, 0, 2), isRangeRefused);
-      if (asked === null) return true;
+      if (asked === null) return areLess;
       parts.push({ half, told: asked.total ?? 0, lowerBound: asked.lowerBound });
     }
     const [less, more] = parts.sort((one, other) => one.told - other.told);
