@@ -1,6 +1,6 @@
 /** One record that its source cannot show breaks every page that would hold it: its day fails, and nothing is learned of lengths and depths. */
 import { describe, expect, it } from 'vitest';
-import { UnavailableError } from '../../src/errors.ts';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
@@ -168,6 +168,22 @@ it('a moment in which each answer tells of a failure teaches no depth', async ()
   const source = new ImaginedSource({ [first]: records(1, 38) }, { wrap });
   await exported({ server, source, stream: newStream(), since: first, pageLength: 7 });
   expect(left).toBeLessThan(1);
+  expect(await server.query(`select value from daywalk.learned where fact = 'offset_cap'`)).toEqual(
+    [],
+  );
+});
+
+it('a moment in which the last record is refused teaches no depth, where what is behind it always is', async () => {
+  const list = records(1, 7);
+  let wasRefused = false;
+  const before: Habits['before'] = (_, { start }) => {
+    const isRefused = start >= list.length || (start === 6 && !wasRefused);
+    wasRefused ||= start === 6;
+    if (isRefused) throw new RequestError(404, 'no such page');
+  };
+  const source = new ImaginedSource({ [first]: list }, { before });
+  await exported({ server, source, stream: newStream(), since: first, pageLength: 4 });
+  expect(wasRefused).toBe(true);
   expect(await server.query(`select value from daywalk.learned where fact = 'offset_cap'`)).toEqual(
     [],
   );

@@ -14,7 +14,7 @@ import {
   orNull,
   refusesLength,
 } from '../failures.ts';
-import { beginsPage, type WalkObserved } from '../rules/observed.ts';
+import { beginsPage, skipOf, type WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
@@ -252,7 +252,7 @@ export class Asking {
     } catch (error) {
       if (byNumber && length > 1 && refusesLength(error))
         throw await this.#learnedShorter(observed, error as Error);
-      throw await this.#cappedBy(start, error, request);
+      throw await this.#cappedBy(start, error, { start: start - skipOf(observed), length });
     }
   }
 
