@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
 import { andAtNight, atNight } from '../support/night.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { runHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
@@ -57,6 +58,18 @@ test('completion prints the script, and says which shells there are', async () =
   expect(wrong.stderr).toMatch(
     /'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish/,
   );
+});
+
+test('what was a secret of one command line is a word like others in the next one of its process', async () => {
+  const word = 'a-key-of-before';
+  const away = {
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${CLOSED_PORT}/nothing`,
+    DAYWALK_DATABASE_PATIENCE: '0s',
+  };
+  const before = await runHere(['status'], { environment: { ...away, DAYWALK_API_KEY: word } });
+  expect(before).toMatchObject({ code: 5 });
+  const { stderr } = await runHere(['status', '--stream', word], { environment: away });
+  expect(stderr).toContain(`"${word}" is not a stream`);
 });
 
 test('--help-all is help, also where something is missing on the line', async () => {

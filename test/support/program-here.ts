@@ -1,6 +1,7 @@
 /** The program in the process of the test: for tests of what a verb does and says, where a process of its own would show nothing more. */
 import { onTestFinished } from 'vitest';
 import { obey } from '../../src/cli/command-line.ts';
+import { redactor } from '../../src/cli/process-redactor.ts';
 import { InterruptedError } from '../../src/errors.ts';
 import { API_KEY, type Ended, formsOf, type ProgramOptions, temporaryFolder } from './program.ts';
 
@@ -56,6 +57,8 @@ export async function runHere(
     setEnvironment(before);
     process.chdir(cwd);
     for (const putBack of originals) putBack();
+    // The next one would not show what it has not been told to strike out.
+    redactor.forget(...redactor.secrets());
     running = false;
   }
 }
