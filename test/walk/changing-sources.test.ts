@@ -65,7 +65,7 @@ describe('a total that comes to count the page', () => {
     expect((await exported(exporting)).get(third)?.published.length).toBe(200);
   });
 
-  it.each(andAtNight(['that another total_path names'], ['in answers that a person accepts']))(
+  it.each(['that another total_path names', 'in answers that a person accepts'])(
     'makes no new day complete with its first page: one %s',
     async (how) => {
       let upgraded = false;
@@ -264,12 +264,10 @@ it.each([6.02, 4.02])(
   },
 );
 
-it.each(
-  andAtNight(
-    [['a person accepted its source', 'accepted_at', 0]],
-    [['known answers were not what they were', 'distrusted_since', 4]],
-  ),
-)(
+it.each([
+  ['a person accepted its source', 'accepted_at', 0],
+  ['known answers were not what they were', 'distrusted_since', 4],
+])(
   'a key that comes to show nothing of older days is not believed, though the clock of the database was days ahead when %s',
   async (_, column, seen) => {
     let isNarrowed = false;
@@ -319,15 +317,11 @@ atNight(
   },
 );
 
-it.each(
-  andAtNight(
-    [
-      // In its last fraction of a second, which its midnight alone shows.
-      ['midnight', 13],
-    ],
-    [['day', 15]],
-  ),
-)(
+it.each([
+  ['day', 15],
+  // In its last fraction of a second, which its midnight alone shows.
+  ['midnight', 13],
+])(
   'a %s that was proven before it was over, by the time zone of now, is walked again without a look',
   async (_, count) => {
     const at = (record: string) => (idOf(record) === 3_012 ? 86_399.7 : 40_000 + idOf(record));
