@@ -1,4 +1,7 @@
-/** What is tried at every change, and what only at night (`npm run test:long`, which sets `NIGHT`). */
+/**
+ * What is tried at every change, and what only at night (`npm run test:long`, which sets `NIGHT`, and takes of the files of every
+ * change those that import this themselves).
+ */
 import { it, type TestFunction } from 'vitest';
 
 /** Variants of one subject: those of every change, and at night the others besides. */
