@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program: reads the command line, runs one verb, turns its end into an exit code. The only place that exits. */
+/** The program: obeys its command line until a signal stops it, and exits when all that it says is written. The only place that exits. */
 import './cli/heap.ts';
 import { obey } from './cli/command-line.ts';
 import { systemClock } from './clock.ts';
