@@ -8,6 +8,7 @@ import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Moment, startStepProxy, type Verdict } from '../support/step-proxy.ts';
+import { unguarded } from '../support/unguarded.ts';
 import {
   ageOf,
   DAYS,
@@ -152,8 +153,7 @@ describe('by age', () => {
     await scene.database.query(
       `update daywalk.windows set lease_id = gen_random_uuid(), lease_expires = clock_timestamp() + interval '1 hour' where day = '2026-01-30' and kind = 'day'`,
     );
-    await scene.database.query(`begin; set local session_replication_role = replica;
-      delete from daywalk.ledger where day = '2026-01-31'; commit`);
+    await unguarded(scene.database, `delete from daywalk.ledger where day = '2026-01-31'`);
     const retention = { DAYWALK_RETENTION: ageOf('2026-02-01') };
     const ended = await scene.here(['prune', '--yes'], { ...EVENTS, ...retention });
     expect(ended).toMatchObject({ code: 3 });
