@@ -155,30 +155,43 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- How often some records are held by a window, the copies that are hidden in it apart; whether one of them is in doubt; and
--- reread: copies more than any one of its walks brought, or its parts did together. What is not the record was learned since they came: a later walk of
--- the same records brought them as others.
+-- reread: copies more than any one of its walks brought, or its parts did together, each as a whole or in parts of its own. What is not the
+-- record was learned since they came: a later walk of the same records brought them as others.
 create function daywalk.held_counts(top bigint, under text[], among bigint[])
 returns table (hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
+  with recursive tree as (
+    select top as window_id, top as part
+     union all
+    select w.window_id, case tree.window_id when top then w.window_id else tree.part end
+      from tree join daywalk.windows w on w.split_from = tree.window_id
+  ), by_window as (
+    select window_id, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
+           max(brought) as brought
+      from (select k.window_id, k.walk_id, h.hash, k.ignored <> under as otherwise, count(*) as brought,
+                   count(*) filter (where held.now and not held.hidden) as copies,
+                   count(*) filter (where held.now and held.hidden) as hidden,
+                   bool_or(mark.state in ('missing', 'gone')) as doubt
+              from daywalk.walks k
+             cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+             cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
+              left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
+             cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
+                                        coalesce(mark.state = 'hidden', false) as hidden) as held
+             where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+               and h.hash in (select unnest(among))
+             group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
+     group by window_id, hash
+  ), by_part as (
+    select part, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
+           greatest(max(brought) filter (where window_id = part), sum(brought) filter (where window_id <> part)) as brought
+      from by_window join tree using (window_id)
+     group by part, hash
+  )
   select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
          case when bool_or(otherwise)
-              then greatest(sum(copies) - greatest(max(brought) filter (where window_id = top), sum(brought) filter (where window_id <> top)), 0) else 0 end::bigint
-    from (select window_id, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
-                 max(brought) as brought
-            from (select k.window_id, k.walk_id, h.hash, k.ignored <> under as otherwise, count(*) as brought,
-                         count(*) filter (where held.now and not held.hidden) as copies,
-                         count(*) filter (where held.now and held.hidden) as hidden,
-                         bool_or(mark.state in ('missing', 'gone')) as doubt
-                    from daywalk.walks k
-                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
-                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
-                    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
-                   cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
-                                              coalesce(mark.state = 'hidden', false) as hidden) as held
-                   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
-                     and h.hash in (select unnest(among))
-                   group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
-           group by window_id, hash) as by_window
+              then greatest(sum(copies) - greatest(max(brought) filter (where part = top), sum(brought) filter (where part <> top)), 0) else 0 end::bigint
+    from by_part
    group by hash
   having sum(copies) + sum(hidden) > 0
 $$;

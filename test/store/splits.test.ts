@@ -361,6 +361,49 @@ describe('parts that do not add up', () => {
 });
 
 describe('parts of parts', () => {
+  it('show once what they showed in two versions, until it was learned what in them is not the record', async () => {
+    const { day, morning, evening } = await splitDay(await planDays(database), false);
+    const proveAged = (part: number, ids: readonly number[], age: number, ignored: string[] = []) =>
+      proveTexts(
+        database,
+        part,
+        [ids.map((id) => `{"id": ${id}, "age": ${age}}`)],
+        {},
+        { ignored },
+      );
+    await proveAged(morning, [1, 2, 2], 1);
+    await proveAged(evening, [9, 9], 1);
+    await close(day, 5);
+    await splitWindow(database, await leaseWindow(database, morning), {
+      by: 'time',
+      reason: 'capped',
+      total: null,
+      parts: [
+        { ...MORNING, to: `${DAY} 05:59:59` },
+        { ...MORNING, from: `${DAY} 06:00:00` },
+      ],
+      cuts: [],
+    });
+    const [early, late] = (
+      await server.query<{ id: number }>(
+        'select window_id::int as id from daywalk.windows where split_from = $1 order by from_time',
+        [morning],
+      )
+    ).map(({ id }) => id) as [number, number];
+    for (const [age, ignored] of [
+      [2, []],
+      [3, ['/age']],
+    ] as const) {
+      await proveAged(early, [1], age, [...ignored]);
+      await proveAged(late, [2, 2], age, [...ignored]);
+      await close(morning, 3);
+      await close(day, 5);
+      await letHoursPass(database, 2);
+    }
+    expect(await shown()).toEqual(['1', '2', '2', '9', '9']);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('are closed from below', async () => {
     const { day, morning, evening } = await splitDay(await planDays(database), false);
     await prove(evening, [9]);
