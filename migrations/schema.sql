@@ -1584,7 +1584,7 @@ AS $function$
               left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
              cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
                                         coalesce(mark.state = 'hidden', false) as hidden) as held
-             where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+             where k.window_id = any (array(select tree.window_id from tree)) and k.shown <> 'no' and k.pruning is null
                and h.hash in (select unnest(among))
              group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
      group by window_id, hash

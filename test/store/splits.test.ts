@@ -86,6 +86,25 @@ async function splitDay(
   return { day: window.windowId, morning, evening, noon };
 }
 
+/** Splits the morning in turn, at six; its two parts. */
+async function splitMorning(morning: number): Promise<[early: number, late: number]> {
+  await splitWindow(database, await leaseWindow(database, morning), {
+    by: 'time',
+    reason: 'capped again',
+    total: null,
+    parts: [
+      { ...MORNING, to: `${DAY} 05:59:59` },
+      { ...MORNING, from: `${DAY} 06:00:00` },
+    ],
+    cuts: [],
+  });
+  const rows = await server.query<{ id: number }>(
+    'select window_id::int as id from daywalk.windows where split_from = $1 order by from_time',
+    [morning],
+  );
+  return rows.map(({ id }) => id) as [number, number];
+}
+
 const prove = (windowId: number, ids: readonly number[]) =>
   proveTexts(database, windowId, [textsOf(ids)]);
 async function close(day: number, records: number, more: Partial<Proof> = {}): Promise<void> {
@@ -374,22 +393,7 @@ describe('parts of parts', () => {
     await proveAged(morning, [1, 2, 2], 1);
     await proveAged(evening, [9, 9], 1);
     await close(day, 5);
-    await splitWindow(database, await leaseWindow(database, morning), {
-      by: 'time',
-      reason: 'capped',
-      total: null,
-      parts: [
-        { ...MORNING, to: `${DAY} 05:59:59` },
-        { ...MORNING, from: `${DAY} 06:00:00` },
-      ],
-      cuts: [],
-    });
-    const [early, late] = (
-      await server.query<{ id: number }>(
-        'select window_id::int as id from daywalk.windows where split_from = $1 order by from_time',
-        [morning],
-      )
-    ).map(({ id }) => id) as [number, number];
+    const [early, late] = await splitMorning(morning);
     for (const [age, ignored] of [
       [2, []],
       [3, ['/age']],
@@ -407,24 +411,7 @@ describe('parts of parts', () => {
   it('are closed from below', async () => {
     const { day, morning, evening } = await splitDay(await planDays(database), false);
     await prove(evening, [9]);
-    const window = await leaseWindow(database, morning);
-    const [early, late] = [
-      { ...MORNING, to: `${DAY} 05:59:59` },
-      { ...MORNING, from: `${DAY} 06:00:00` },
-    ];
-    await splitWindow(database, window, {
-      by: 'time',
-      reason: 'capped again',
-      total: null,
-      parts: [early, late],
-      cuts: [],
-    });
-    const [first, second] = (
-      await server.query<{ id: number }>(
-        'select window_id::int as id from daywalk.windows where split_from = $1 order by from_time',
-        [morning],
-      )
-    ).map(({ id }) => id) as [number, number];
+    const [first, second] = await splitMorning(morning);
     await prove(first, [1]);
     await prove(second, [2]);
     expect([await stateOf(morning), await stateOf(day)]).toEqual([
