@@ -470,3 +470,40 @@ it('no dates hide what stands beside a midnight behind an empty day, where each 
     ),
   ).toEqual([]);
 });
+
+it.each([
+  ['ends are rounded', 1],
+  ['dates hide something', 2],
+])('answers that are empty by chance beside a midnight do not teach that %s', async (_, empty) => {
+  // The last one stands in the last fraction of its day, which only a range across shows.
+  const lastHours = [22.5, 23.2, 23.4, 23.6].map((hour) => hour * HOUR);
+  const each = [7 * HOUR, ...lastHours, DAY - 0.5];
+  const { source, run, last } = sourceOf(
+    0,
+    DAYS.flatMap((__, day) => each.map((at) => day * DAY + at)),
+  );
+  // The first ranges that reach two minutes back from the second behind it, and an hour back from its last second.
+  const ranges = [
+    ['23:58:00', '00:00:01'],
+    ['23:00:00', '23:59:59'],
+  ].slice(0, empty);
+  const { fetchPage } = source;
+  const asked = new Set<string>();
+  Object.assign(source, {
+    fetchPage: (request: PageRequest) => {
+      const [from, to] = [request.from, request.to].map((time) => time.slice(11));
+      const own = ranges.find((range) => range[0] === from && range[1] === to);
+      if (own === undefined || asked.has(String(own))) return fetchPage(request);
+      asked.add(String(own));
+      return fetchPage({ ...request, from: '2001-01-01 00:00:00', to: '2001-01-01 23:59:59' });
+    },
+  });
+  const results = await run();
+  expect(asked.size).toBe(ranges.length);
+  expect(results.get(last)?.state).toBe('complete');
+  expect(
+    await server.query(
+      `select fact, value from daywalk.learned where fact in ('hidden_by_date', 'reach') order by fact`,
+    ),
+  ).toEqual([{ fact: 'hidden_by_date', value: 'not before' }]);
+});

@@ -20,7 +20,7 @@ const HOURS = [1, 3, 12];
 /** What stands farther from a midnight, and is shown, does not tell that nothing is hidden that stands nearer. */
 const MOST_TELLING = 3;
 const MOST_TRIES = 3;
-/** So often what shows too little is asked for: where answers differ, one may lack something by chance. */
+/** So often what shows too little is asked for, and what is near: where answers differ, one may lack something by chance. */
 const ASKED_AGAIN = 5;
 
 /**
@@ -163,6 +163,7 @@ async function hides(
   const length = knowledge.pageLength(pageLength);
   const shownIn = async (span: Span, less = 0) =>
     (await question(context, span, 0, Math.max(2, length - less))).hashes;
+  const shownNear = (less = 0) => shownIn(rangeOf(UNLEARNED_REACH, true), less);
   let found: 'no records' | 'too few' = 'no records';
   for (const hours of within) {
     const across = () => shownIn(rangeOf(hours * HOUR, true), 1);
@@ -172,19 +173,21 @@ async function hides(
     if (shown.length === 0) continue;
     let alone = await countAlone();
     if (alone >= shown.length) return hours <= MOST_TELLING ? false : 'too few';
-    const isRounded = hours === 1 && alone > 0;
-    const near = await shownIn(rangeOf(UNLEARNED_REACH, true));
+    let near = await shownNear();
     // Where a full page holds no more than what is near, other records than those tell.
     const further = (list: readonly string[]) =>
       near.length < list.length || list.length < length - 1
         ? list.length - near.length
         : list.filter((hash) => !near.includes(hash)).length;
-    if (isRounded && further(shown) <= alone) return false;
-    for (let time = 1; time < (isRounded ? ASKED_AGAIN : knowledge.repeats); time += 1)
+    if (hours === 1 && alone > 0 && further(shown) <= alone) return false;
+    for (let time = 1; time < Math.max(ASKED_AGAIN, knowledge.repeats); time += 1) {
       alone = Math.max(alone, await countAlone(time));
+      const again = await shownNear(time);
+      if (again.length > near.length) near = again;
+    }
     found = 'too few';
     if (further(shown) <= alone) continue;
-    return further(await across()) > alone && (!isRounded || 'rounded');
+    return further(await across()) > alone && (hours > 1 || alone === 0 || 'rounded');
   }
   return found;
 }
