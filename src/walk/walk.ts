@@ -19,7 +19,7 @@ import {
   type WalkObserved,
   withPage,
 } from './rules/observed.ts';
-import { nextStep, pageAfter, type WalkManner } from './rules/steps.ts';
+import { nextStep, otherLength, pageAfter, type WalkManner } from './rules/steps.ts';
 import { isExact, verdict } from './rules/verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
@@ -32,8 +32,10 @@ export class Walk {
   readonly #asking: Asking;
   #observed: WalkObserved;
   #believed: string | null = null;
-  /** Answers without records that were not stored, as their frame was none that had just been believed. */
-  #emptied = 0;
+  /** Answers since the newest page that brought nothing to store. */
+  #inVain = 0;
+  /** Longer pages came empty where one of this length did not: a cache may give the same answer again. */
+  #mostLength = Number.POSITIVE_INFINITY;
 
   constructor(context: WindowContext, walk: OpenWalk, manner: WalkManner) {
     const { budget, fetchPage: fetch, knowledge } = context;
@@ -133,7 +135,8 @@ export class Walk {
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge, window } = this.#context;
     const { facts, page, wasted } = await this.#asking.withLength(this.#observed, async (most) => {
-      const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
+      const length = Math.min(most, this.#mostLength);
+      const at = (observed: WalkObserved) => pageAfter(observed, length, knowledge.offsetCap);
       const request = { ...this.#asking.target, ...at(this.#observed) };
       this.#prefetch.follow(
         this.#observed,
@@ -153,6 +156,7 @@ export class Walk {
     });
     this.#asking.requests += facts.stored ? wasted : wasted + page.requests;
     if (facts.stored) {
+      this.#inVain = 0;
       if (facts.came > 0) knowledge.answered();
       if (!this.#manner.unlinked) await this.#asking.refuseRepeated(this.#observed, facts);
       this.#note({ ...facts, skip, claim: claimOf(page, facts) });
@@ -164,6 +168,11 @@ export class Walk {
     }
     this.#prefetch.drop();
     this.#asking.heard(page, facts);
+    this.#inVain += 1;
+    if (this.#inVain > knowledge.repeats)
+      throw records === 0
+        ? new WalkError('unknown-answer', 'no records come, in words that change each time')
+        : new WalkError('shifted', `no page comes behind record ${records}, and records do`);
     if (facts.came > 0 && facts.continues) return this.#lastAlone();
     if (records === 0) return this.#confirmEmpty();
     if (facts.came === 0 && skip === 0) return this.#lastIsThere();
@@ -222,7 +231,7 @@ export class Walk {
       throw new WalkError('shifted', `there is more behind page ${pages}, which was a short one`);
     }
     const start = records - 1;
-    const length = this.#asking.otherLength(records);
+    const length = otherLength(this.#asking.length, records);
     const answer = await this.#asking.askDeep(records, start, length);
     const told = `from offset ${start} on the record at that offset came`;
     // All that its total tells, again: pages by number, of records that may be equal.
@@ -236,9 +245,6 @@ export class Walk {
   /** An empty first page is asked for again, until chance cannot explain it. */
   async #confirmEmpty(): Promise<ListEnd> {
     const { knowledge } = this.#context;
-    this.#emptied += 1;
-    if (this.#emptied > knowledge.repeats)
-      throw new WalkError('unknown-answer', 'no records come, in words that change each time');
     // Beside a window one empty answer is enough, unless the source is known to give such at random.
     const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
     const { restless, givesEmptiesInVain } = knowledge;
@@ -272,18 +278,18 @@ export class Walk {
     if (came === 0) {
       const { knowledge } = this.#context;
       for (let empty = 1; empty < knowledge.repeats; empty += 1) {
-        const length = this.#asking.otherLength(records, empty);
+        const length = otherLength(this.#asking.length, records, empty);
         const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;
         await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);
+        if (this.#observed.paging === 'offset') this.#mostLength = length;
         return this.#goOn(answer);
       }
       const reason = `nothing comes from record ${records - 1} on, which had come before`;
       if (pages < 2) throw new WalkError('shifted', reason);
       throw await this.#asking.capped(records, reason);
     }
-    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
-    const first = { ...this.#asking.target, start: 0, length };
+    const first = { ...this.#asking.target, start: 0, length: this.#asking.length };
     const learned = await learnPaging(this.#context, first);
     if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(

@@ -515,6 +515,41 @@ describe('pages that come empty at random', () => {
     const results = await exported(exportingOf(source, { pageLength }));
     for (const { state } of results.values()) expect(state).toMatch(/complete|failed/);
   });
+
+  it('end no list where a cache gives the same empty answer again', async () => {
+    const source = new ImaginedSource(
+      { [second]: records(100, 24) },
+      {
+        clamp: 7,
+        arrange: (list, _, { start, length }) => (start === 6 && length >= 19 ? [] : list),
+      },
+    );
+    const exporting = exportingOf(source, { since: second, pageLength: 20 });
+    await teach(exporting, { empties: 0.2 });
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+  });
+});
+
+describe('pages behind the first record that come empty in words of their own, where single records are shown', () => {
+  it('are not asked for without end', async () => {
+    const source = new ImaginedSource(
+      { [second]: records(100, 12) },
+      {
+        clamp: 1,
+        before: (_, __, number) => {
+          if (number > 3_000) throw new Error('asked without end');
+        },
+        wrap: (page, _, { start, length }) =>
+          start > 0 && length > 1 ? '{"message":"nothing here"}' : `{"data":[${page.join(',')}]}`,
+      },
+    );
+    const results = await exported(exportingOf(source, { since: second, pageLength: 20 }));
+    expect(results.get(second)).toMatchObject({
+      state: 'complete',
+      published: records(100, 12).toSorted(),
+    });
+    expect(source.asked.length).toBeLessThan(350);
+  });
 });
 
 describe('a window that comes empty once', () => {

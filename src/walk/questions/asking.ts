@@ -14,7 +14,7 @@ import {
   orNull,
   refusesLength,
 } from '../failures.ts';
-import { beginsPage, skipOf, type WalkObserved } from '../rules/observed.ts';
+import { skipOf, type WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
@@ -35,8 +35,6 @@ const COUNTS_FROM_ONE =
   'start 0 and start 1 show the same record: it may stand there twice, or the source counts from 1';
 /** So many pages on, a walk may go round. */
 const LONG_WALK = 16;
-/** So many lengths are tried until one does not fit into a start. */
-const TRIED_LENGTHS = 4;
 
 /** The questions of one walk, and what their answers claimed. */
 export class Asking {
@@ -53,6 +51,11 @@ export class Asking {
     this.target = targetOf(context.stream, walk);
     this.#context = context;
     this.#walk = walk;
+  }
+
+  /** As many records as pages are asked for. */
+  get length(): number {
+    return this.#context.knowledge.pageLength(this.#walk.pageLength);
   }
 
   /** Notes what an answer says that is no stored page. */
@@ -228,22 +231,11 @@ export class Asking {
   }
 
   /**
-   * A length to ask with from the last record on: not asked for on this walk, so that no cache between answers for the source;
-   * and one of which no page begins there, as far as there is any, so that pages by number show other records.
-   */
-  otherLength(records: number, again = 0): number {
-    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
-    const other = Math.max(2, (records + again) % 2 === 0 ? length - 1 : length);
-    const lengths = Array.from({ length: TRIED_LENGTHS }, (_, less) => other - less);
-    return lengths.find((each) => each > 1 && !beginsPage(records - 1, each)) ?? other;
-  }
-
-  /**
    * Tries shorter pages where the source fails on the length.
    * @throws {WalkError} `capped` where only what lies deep in the list fails; `learned` by number.
    */
   async withLength<T>(observed: WalkObserved, askFor: (length: number) => Promise<T>): Promise<T> {
-    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
+    const { length } = this;
     const { records: start, paging } = observed;
     const byNumber = start > 0 && paging === 'number';
     const request = { ...this.target, start, length };

@@ -1,6 +1,6 @@
 /** What a walk asks for next; pure. */
 import { WalkError } from '../../errors.ts';
-import { skipOf, type WalkObserved } from './observed.ts';
+import { beginsPage, skipOf, type WalkObserved } from './observed.ts';
 import { isPowerOfTwo } from './verdict.ts';
 
 /** How a walk is to go; absent: not so. */
@@ -91,4 +91,20 @@ export function pageAfter(observed: WalkObserved, most: number, offsetCap: numbe
     return { start, length: Math.min(most, records > 1 && isPowerOfTwo(records) ? 2 : 1) };
   const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
   return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
+}
+
+/** So many lengths are tried until one does not fit into a start. */
+const TRIED_LENGTHS = 4;
+
+/**
+ * A length to ask with from the last record on: not asked for on this walk, nor for the same before, so that no cache between answers for
+ * the source; and one of which no page begins there, as far as there is any, so that pages by number show other records.
+ * @param length of the pages.
+ * @param again how often it was asked for before.
+ */
+export function otherLength(length: number, records: number, again = 0): number {
+  const less = ((records % 2 === 0 ? 1 : 0) + again) % Math.max(2, Math.ceil(length / 2));
+  const other = Math.max(2, length - less);
+  const lengths = Array.from({ length: TRIED_LENGTHS }, (_, fewer) => other - fewer);
+  return lengths.find((each) => each > 1 && !beginsPage(records - 1, each)) ?? other;
 }
