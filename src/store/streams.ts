@@ -93,6 +93,12 @@ export async function registerStreams(
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
   if (rows.length < streams.length) await requireUnchanged(database, streams);
+  // For good it would tell of a source that keeps its days for longer than it does.
+  await database.persist(
+    `update daywalk.windows set shown_at = clock_timestamp()
+      where stream_id = any ($1::integer[]) and shown_at > clock_timestamp()`,
+    [rows.map(({ streamId }) => streamId)],
+  );
   const filtered = streams.filter(
     ({ filters }) => Object.keys(canonicalFilters(filters)).length > 0,
   );

@@ -234,13 +234,16 @@ it('older days that were away for a day are looked at again, and what came late 
 
 describe('days that were missed for longer than the source keeps its events', () => {
   /** Two known days, a long rest, ten missed days; by now the source shows the newest of them only. */
-  const rested = async (rest: string) => {
+  const rested = async (rest: string, ahead = '0 days') => {
     const all = exportOf(12, { recheckDays: 0 });
     const [, , firstMissed = ''] = all.days;
     const isMissed = (request: PageRequest) => request.to >= firstMissed;
     all.refuse((request) => {
       if (isMissed(request)) throw TOO_OLD;
     });
+    await all.run().catch(() => {});
+    await server.query('update daywalk.windows set shown_at = shown_at + $1::interval', [ahead]);
+    // The clock of the database is right again.
     await all.run().catch(() => {});
     await server.query(
       `update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval, shown_at = shown_at - $1::interval where proof is not null`,
@@ -266,6 +269,11 @@ describe('days that were missed for longer than the source keeps its events', ()
       expect(await rested(rest)).toEqual([...Array(waiting).fill('failed'), ...complete]);
     },
   );
+
+  it('are not empty either where those before were last seen while the clock of the database was days ahead', async () => {
+    const failed = Array(8).fill('failed');
+    expect(await rested('8 days', '20 days')).toEqual([...failed, 'complete', 'complete']);
+  });
 });
 
 it('a day of which a cut alone has shown a record is none that its source has forgotten', async () => {
