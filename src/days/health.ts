@@ -2,7 +2,7 @@
 
 import type { Day } from '../model.ts';
 import type { DayState } from '../plan/day-states.ts';
-import { addDays, closesAt } from '../plan/days.ts';
+import { closesAt, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { type Gone, readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
@@ -11,7 +11,7 @@ import { type DayInState, readStreamDays, type StreamDays } from './covered-days
 import { describeFuture, gapSpansOf, problemOf } from './gaps.ts';
 import { describeLost } from './gone.ts';
 import { readFirstDay } from './rows.ts';
-import { firstTickAfter } from './ticks.ts';
+import { lastTickUntil } from './ticks.ts';
 
 /** When a day should be proven. */
 export interface Expectation {
@@ -85,11 +85,10 @@ export type Health = Readonly<ReturnType<typeof assessHealth>>;
 /** The newest day that had its tick after its close, and `lateAfter` after it. */
 function expectedDay(lastClosed: Day, now: number, expectation: Expectation): Day {
   const { schedule, timeZone, settleMs, lateAfterMs } = expectation;
-  // The newest day whose close a tick has followed early enough is found by stepping back from the newest closed one.
-  let day = lastClosed;
-  while (firstTickAfter(schedule, closesAt(day, timeZone, settleMs)) + lateAfterMs > now)
-    day = addDays(day, -1);
-  return day;
+  const tick = lastTickUntil(schedule, now - lateAfterMs);
+  // A tick at the very instant of its close comes too early for a day.
+  const had = lastClosedDay(tick - 1, timeZone, settleMs);
+  return had < lastClosed ? had : lastClosed;
 }
 
 function judge(

@@ -160,6 +160,18 @@ it('a weekly schedule is waited for', () => {
   });
 });
 
+it.each([
+  ['0 3 1 1 *', '2025-12-31'],
+  ['0 3 29 2 *', '2024-02-28'],
+  ['0 3 29 2 1', '2016-02-28'],
+])('a schedule that ticks rarely (%s) is judged at once', (schedule, day) => {
+  const before = process.cpuUsage();
+  const rare = { ...HOURLY, schedule };
+  expect(assessHealth([stream('events', 'cc')], [], at('12:00:00'), rare).expected).toBe(day);
+  // A day at a time it takes up to twenty seconds.
+  expect(process.cpuUsage(before).user).toBeLessThan(500_000);
+});
+
 it('never calls a stream fresh whose expected day is not proven, nor late whose is', () => {
   fc.assert(
     fc.property(

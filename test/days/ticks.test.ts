@@ -1,8 +1,8 @@
-/** Ticks: the first one after an instant is the one that node-cron itself names, and no minute that matches is passed over. */
+/** Ticks: the first one after an instant is the one that node-cron itself names, the last one until it the one before, and no minute that matches is passed over. */
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { firstTickAfter } from '../../src/days/ticks.ts';
+import { firstTickAfter, lastTickUntil } from '../../src/days/ticks.ts';
 import { parseCron } from '../../src/settings/values/time.ts';
 
 const NOWS = ['2026-03-10T12:34:56.789Z', '2026-12-31T23:58:59Z', '2028-02-28T06:30:00Z'];
@@ -25,6 +25,9 @@ test.each([
     for (const expected of task.getNextRuns(4)) {
       const found = new Date(firstTickAfter(expression, after)).toISOString();
       expect(found).toBe(expected.toISOString());
+      expect(lastTickUntil(expression, expected.getTime())).toBe(expected.getTime());
+      const before = lastTickUntil(expression, expected.getTime() - 1);
+      expect(firstTickAfter(expression, before)).toBe(expected.getTime());
       after = expected.getTime();
     }
   }
