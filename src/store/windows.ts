@@ -108,7 +108,7 @@ export async function planWindows(
  * Makes the windows of these days and the cuts at their ends due now; those of pruned days never.
  * @param rewalk complete ones too; what is shown of them stays.
  * @param asked when they were asked for before, milliseconds by the database's clock: only those that are complete, not due
- * and not proven since, because a failover took away the wish or the proof.
+ * and not walked since, because a failover took away the wish or the proof, or another process had begun to walk them before.
  * @returns how many.
  */
 export async function askAgain(
@@ -132,7 +132,8 @@ export async function askAgain(
         and (w.state in ('pending', 'failed') or ($3 and w.state = 'complete' and w.split_by is null))
         and not ${isPruned('$1', 'w.day')}
         and ($4::timestamptz is null
-             or (w.state = 'complete' and not w.rewalk and w.lease_id is null and w.proven_at < $4
+             or (w.state = 'complete' and not w.rewalk and w.lease_id is null
+                 and coalesce((select min(k.started_at) from daywalk.walks k where k.walk_id = any (daywalk.walks_of(w.proof))), w.proven_at) < $4
                  -- What the source has forgotten is not walked any more.
                  and not exists (select from daywalk.days d
                                   where d.stream_id = w.stream_id and d.day in (w.day, w.midnight, w.midnight + 1)

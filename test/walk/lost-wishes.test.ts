@@ -1,4 +1,4 @@
-/** A failover takes away that complete days were to be walked again: the backfill that asked for it asks once more. */
+/** That complete days are to be walked again is taken away by a failover, or met by a walk from before: the backfill that asked for it asks once more. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askAgain, databaseNow } from '../../src/store/windows.ts';
 import { andAtNight } from '../support/night.ts';
@@ -14,6 +14,8 @@ const LOSE = [
 
 let exported: SimulatedExport;
 let loseAt = Number.POSITIVE_INFINITY;
+/** When another process asked for the day: null: it is to do so in the middle of a walk. */
+let asked: number | null = 0;
 let requests = 0;
 
 beforeAll(async () => {
@@ -22,11 +24,28 @@ beforeAll(async () => {
     respond: async () => {
       requests += 1;
       if (requests === loseAt) for (const sql of LOSE) await exported.server.query(sql);
+      if (asked === null && (await isBegun())) {
+        asked = await databaseNow(exported.database);
+        await ask(null);
+      }
       return undefined;
     },
   });
 });
 afterAll(() => exported.close());
+
+const isBegun = async () =>
+  (await exported.server.query('select from daywalk.walks where outcome is null and pages > 0'))
+    .length > 0;
+
+/** `daywalk backfill --only all` of another process: at its beginning (null), and at its end. */
+async function ask(before: number | null): Promise<number> {
+  const { database, server, day } = exported;
+  const [stream] = await server.query<{ id: number }>(
+    'select stream_id as id from daywalk.streams',
+  );
+  return askAgain(database, stream?.id ?? 0, [day], true, before);
+}
 
 async function again(): Promise<{ missing: number }> {
   requests = 0;
@@ -52,16 +71,19 @@ test.each(andAtNight([2], [1, 3]))(
 
 test('where nothing is lost nothing is asked for again', async () => {
   loseAt = Number.POSITIVE_INFINITY;
-  const { database, server, day } = exported;
-  const asked = await databaseNow(database);
+  const { database } = exported;
+  const before = await databaseNow(database);
   expect(await again()).toMatchObject({ missing: 0 });
-  const [stream] = await server.query<{ id: number }>(
-    'select stream_id as id from daywalk.streams',
-  );
-  expect(await askAgain(database, stream?.id ?? 0, [day], true, asked)).toBe(0);
+  expect(await ask(before)).toBe(0);
   // Asked for later than it was proven, all three windows would be due: the day, and the cuts at its ends.
-  const later = await databaseNow(database);
-  expect(await askAgain(database, stream?.id ?? 0, [day], true, later)).toBe(3);
+  expect(await ask(await databaseNow(database))).toBe(3);
+});
+
+test('what another process had begun to walk when it was asked for is asked for again, as it may be of before', async () => {
+  asked = null;
+  await again();
+  // The cuts were walked behind the day.
+  expect(await ask(asked)).toBe(1);
 });
 
 test('the walks of a cut are gone when it is to be proven: it is walked again at once, and nothing fails (I4)', async () => {
