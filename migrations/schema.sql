@@ -2385,7 +2385,7 @@ AS $function$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'daywalk needs the isolation level READ COMMITTED, and this session has %', upper(current_setting('transaction_isolation'))
-      using errcode = 'object_not_in_prerequisite_state',
+      using errcode = 'inappropriate_isolation_level_for_branch_transaction',
             hint = 'Reset default_transaction_isolation for the database and for the role of daywalk.';
   end if;
 end $function$;

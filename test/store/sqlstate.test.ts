@@ -42,6 +42,7 @@ describe('a code', () => {
     ['57P03', OutcomeUnknownError],
     ['08006', OutcomeUnknownError],
     ['08P01', OutcomeUnknownError],
+    ['25004', SettingsError],
     ['25006', OutcomeUnknownError],
     ['25P03', OutcomeUnknownError],
     ['58030', OutcomeUnknownError],
@@ -149,6 +150,16 @@ describe('a real error', () => {
       expect(error).toBeInstanceOf(SettingsError);
       if (part === 'password') expect(inspect(error, { depth: 9 })).not.toContain('CANARY');
     }
+  });
+
+  it('of a table that a publication holds, and that has no key, is not put down to the isolation level', async () => {
+    const database = openDatabase(server.url);
+    await server.query('create table public.keyless (id integer)');
+    await server.query('create publication everything for table public.keyless');
+    const error = await database
+      .query('delete from public.keyless')
+      .catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ hint: expect.stringMatching(/replica identity/) });
   });
 
   it('of a server that ends the connection is settled by a new one (D10)', async () => {

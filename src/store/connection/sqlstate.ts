@@ -52,7 +52,11 @@ const TO_SETTLE: readonly (readonly [states: RegExp, hint: string])[] = [
   [/^(3F000|42P01|42703|42883)/, 'Run `daywalk migrate`, then try again.'],
   // Raised by our own functions: the name of a record table is taken, another isolation level than the one that they rely on.
   [/^42939/, 'Name the table otherwise.'],
-  [/^55000/, 'Reset default_transaction_isolation for the database and for the role of daywalk.'],
+  [/^25004/, 'Reset default_transaction_isolation for the database and for the role of daywalk.'],
+  [
+    /^55000/,
+    'Settle that in the database. A publication for all tables holds those of daywalk, too: leave them out, or say `alter table … replica identity full` of the one named.',
+  ],
 ];
 
 /** What the server is short of, and what to do about it. */
