@@ -69,10 +69,13 @@ export async function findNewestWalk(query: Query, streamId: number) {
   return walk;
 }
 
+/** Members by which clients go on to the next page, in the text of `jsonb`; no text within it has a quote without a backslash. */
+const SAYS_MORE = /("(?:has_?more(?:_?[a-z]+)?|has_?next(?:_?page)?)": )(?:true|false)\b/gi;
+
 /**
  * The first page of a walk around other records: everything else in it is as it was.
  * @param moved its body, where it moved, as the text of its `jsonb`.
- * @returns makes a body around records, with their total.
+ * @returns makes a body around records, with their total, and whether there are more behind them.
  */
 export async function readEnvelope(query: Query, walkId: number, moved: string | null) {
   // Beside the total, what says the same number under a name of that kind is a total as well.
@@ -112,8 +115,9 @@ export async function readEnvelope(query: Query, walkId: number, moved: string |
   );
   if (row === undefined) throw new Error(`there is no walk ${walkId}`);
   const { text, digits } = row;
-  return (records: readonly string[], total: number) =>
+  return (records: readonly string[], total: number, more: boolean) =>
     (text ?? `"${row.records}"`)
+      .replace(SAYS_MORE, `$1${more}`)
       .replaceAll(`"${row.total}"`, digits ? `"${total}"` : String(total))
       .replace(`"${row.records}"`, () => `[${records.join(',')}]`);
 }

@@ -72,7 +72,7 @@ export class ServedArchive {
       const asking = { query, asked, stream, days, places, signal };
       const { texts, total } = await this.#read(asking, filter);
       if (filter !== null) await this.#checkFields(asking, total);
-      return { body: envelope(texts, total), total };
+      return { body: envelope(texts, total, asked.start + texts.length < total), total };
     });
   }
 

@@ -285,6 +285,12 @@ describe('a served day', () => {
       '{"data": [1,2], "count": 7}',
     ],
     [
+      'whether there is more',
+      '{"data":[{"id":1}],"has_more":true,"note":"\\"hasMore\\": true","page":{"hasMoreEvents":true,"hasNextPage":false}}',
+      { ...CONTRACT, totalPath: null },
+      '{"data": [1,2], "note": "\\"hasMore\\": true", "page": {"hasNextPage": false, "hasMoreEvents": false}, "has_more": false}',
+    ],
+    [
       'a bare list',
       '[{"id":1}]',
       { recordsPath: [], totalPath: null, relationPath: null },
@@ -297,7 +303,9 @@ describe('a served day', () => {
       const walk = await findNewestWalk(query, streamId);
       return walk && readEnvelope(query, walk.walkId, null);
     });
-    expect(found?.(['1', '2'], 2)).toEqual(text);
+    expect(found?.(['1', '2'], 2, false)).toEqual(text);
+    const before = found?.(['1'], 2, true);
+    expect(before).toEqual(text.replace('[1,2]', '[1]').replaceAll(/(?<!\\)": false/g, '": true'));
   });
 
   it('has no envelope before a page is shown', async () => {
