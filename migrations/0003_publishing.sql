@@ -941,13 +941,19 @@ begin
 end $$;
 
 -- The window, if this lease holds it; locked, behind the lock of its stream, so that two that are proven at once wait
--- for each other in one order.
+-- for each other in one order. One of a day that is not over (I8), as the clock of the database was set back since it was claimed, is
+-- held no more, and due when its day has closed.
 create function daywalk.hold(target bigint, lease uuid) returns daywalk.windows
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   me daywalk.windows;
 begin
   perform daywalk.lock_stream(w.stream_id) from daywalk.windows w where w.window_id = target;
+  update daywalk.windows w set due_at = daywalk.closed_at(w.day, s.time_zone, s.settle), lease_id = null, lease_owner = null, lease_expires = null,
+                               judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = target)
+    from daywalk.streams s
+   where w.window_id = target and w.lease_id = lease and w.kind <> 'cut' and s.stream_id = w.stream_id
+     and clock_timestamp() < daywalk.closed_at(w.day, s.time_zone, interval '0');
   select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
   return me;
 end $$;

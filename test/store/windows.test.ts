@@ -1,7 +1,8 @@
 /** Planning windows: idempotent, by many at once, with the partitions that their days need; dates are text. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { LeaseLostError } from '../../src/errors.ts';
 import type { Day, WindowState } from '../../src/model.ts';
-import { daysBetween, dayWindow } from '../../src/plan/days.ts';
+import { addDays, daysBetween, dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
@@ -13,6 +14,7 @@ import {
   planWindows,
 } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { proveTexts, windowOf } from '../support/publishing.ts';
 import {
   beginWalk,
   CONTRACT,
@@ -87,6 +89,23 @@ describe('planning', () => {
       ),
     ).toEqual([{ state: 'pending', rewalk: false }]);
   });
+
+  it.each([-1, 1])(
+    'has no day proven before it is over, though the clock of the database was ahead when it was claimed (I8): %i days ahead',
+    async (ahead) => {
+      const day = addDays(new Date().toISOString().slice(0, 10), ahead);
+      const streamId = await planDays(database, [day]);
+      const proving = proveTexts(database, await windowOf(database, streamId, day), [['{}']]);
+      if (ahead > 0) await expect(proving).rejects.toThrow(LeaseLostError);
+      else await proving;
+      const state = ahead > 0 ? 'pending' : 'complete';
+      expect(
+        await server.query(
+          `select state, lease_id, due_at > day as later from daywalk.windows where kind = 'day'`,
+        ),
+      ).toEqual([{ state, lease_id: null, later: true }]);
+    },
+  );
 
   it('does not bring a window back that was split', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
