@@ -183,7 +183,9 @@ create table daywalk.prunings (
   bytes      bigint not null,
   pruned_by  text not null default current_user,
   pruned_at  timestamptz not null default clock_timestamp(),
-  removed_at timestamptz
+  removed_at timestamptz,
+  twins_before bigint[],
+  twins_behind bigint[]
 );
 create unique index prunings_day on daywalk.prunings (stream_id, day) where what = 'day';
 create index prunings_open on daywalk.prunings (pruning_id) where removed_at is null;
@@ -197,6 +199,8 @@ comment on column daywalk.prunings.bytes is 'Bytes that were received for these 
 comment on column daywalk.prunings.pruned_by is 'The role of the database that did it.';
 comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
 comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
+comment on column daywalk.prunings.twins_before is 'Hashes of records that the midnight before it takes away, each as often, where the day before was not shown yet: what keeps this day has them there.';
+comment on column daywalk.prunings.twins_behind is 'The same of the midnight at its end, for the day behind it.';
 
 -- The days that moved to a folder or bucket; the days among the prunings that have no row here are gone for good.
 create table daywalk.tiered_days (

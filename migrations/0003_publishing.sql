@@ -586,6 +586,29 @@ language sql set search_path = pg_catalog, pg_temp as $$
   select distinct day from hidden
 $$;
 
+-- Notes which records of a day stood under the day beside it, which was pruned before this one was shown: those that their midnight took
+-- away. Of a day that is shown again they are the same copies.
+create function daywalk.note_pruned_twins(of_stream integer, on_day date, at timestamptz) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  with pruned as materialized (
+    select g.day, cut.window_id as cut, twins.hashes
+      from daywalk.prunings g
+     cross join lateral (values (g.day - 1, g.day - 1, g.twins_before), (g.day, g.day + 1, g.twins_behind)) as twins (midnight, beside, hashes)
+      join daywalk.windows cut on cut.stream_id = of_stream and cut.midnight = twins.midnight
+     where g.stream_id = of_stream and g.what = 'day' and g.day in (on_day - 1, on_day + 1) and twins.beside = on_day and twins.hashes is not null
+  ), copy as (
+    select pruned.day as stood_on, pruned.hashes, held.*,
+           row_number() over (partition by pruned.cut, held.hash order by held.walk_id, held.page_no, held.position) as rank
+      from pruned
+      join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
+     cross join lateral daywalk.held(w.window_id, pruned.hashes, daywalk.ignored_now(pruned.cut)) as held
+  )
+  insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, stood_on)
+  select copy.walk_id, copy.page_no, copy.position, copy.day, copy.state, at, copy.first_seen, copy.revision, copy.stood_on
+    from copy where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
+  on conflict (walk_id, page_no, position) do update set stood_on = excluded.stood_on where mark.stood_on is null
+$$;
+
 -- Whether the days beside a midnight cut hold what its sides show of them, and lack what it adds, where both are shown. They need not:
 -- a day that was walked only then may have a hole there, and a record may have come, or been edited, between their walks.
 create function daywalk.is_upheld(cut bigint) returns boolean
@@ -856,6 +879,7 @@ begin
                 and cut.midnight in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
     || array(select daywalk.hide_moved_twins(me.stream_id, me.day, at))
     || array(select daywalk.replace_gone(me.stream_id, null, family, at));
+  if me.kind = 'day' then perform daywalk.note_pruned_twins(me.stream_id, me.day, at); end if;
   if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)

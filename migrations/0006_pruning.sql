@@ -74,7 +74,11 @@ begin
     left join (select pages, records, bytes from daywalk.days where which = 'day' and stream_id = of_stream and day = on_day) as d on true
    where k.walk_id = any (gone)
   returning pruning_id into made;
-  if which = 'day' then replaced := array(select daywalk.replaced_by(of_stream, on_day)); end if;
+  if which = 'day' then
+    replaced := array(select daywalk.replaced_by(of_stream, on_day));
+    update daywalk.prunings set twins_before = daywalk.twins_for(of_stream, on_day - 1, on_day - 1), twins_behind = daywalk.twins_for(of_stream, on_day, on_day + 1)
+     where pruning_id = made and not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day);
+  end if;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;

@@ -175,6 +175,8 @@ create table daywalk.prunings (
   pruned_by text default CURRENT_USER not null,
   pruned_at timestamp with time zone default clock_timestamp() not null,
   removed_at timestamp with time zone,
+  twins_before bigint[],
+  twins_behind bigint[],
   constraint prunings_pkey PRIMARY KEY (pruning_id),
   constraint prunings_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id),
   constraint prunings_what_check CHECK ((what = ANY (ARRAY['day'::text, 'superseded'::text])))
@@ -2267,7 +2269,11 @@ begin
     left join (select pages, records, bytes from daywalk.days where which = 'day' and stream_id = of_stream and day = on_day) as d on true
    where k.walk_id = any (gone)
   returning pruning_id into made;
-  if which = 'day' then replaced := array(select daywalk.replaced_by(of_stream, on_day)); end if;
+  if which = 'day' then
+    replaced := array(select daywalk.replaced_by(of_stream, on_day));
+    update daywalk.prunings set twins_before = daywalk.twins_for(of_stream, on_day - 1, on_day - 1), twins_behind = daywalk.twins_for(of_stream, on_day, on_day + 1)
+     where pruning_id = made and not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day);
+  end if;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
     update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
@@ -2447,6 +2453,30 @@ begin
   )
   update daywalk.publications p set lost = 0 from told where p.key = told.publication;
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.note_pruned_twins(of_stream integer, on_day date, at timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with pruned as materialized (
+    select g.day, cut.window_id as cut, twins.hashes
+      from daywalk.prunings g
+     cross join lateral (values (g.day - 1, g.day - 1, g.twins_before), (g.day, g.day + 1, g.twins_behind)) as twins (midnight, beside, hashes)
+      join daywalk.windows cut on cut.stream_id = of_stream and cut.midnight = twins.midnight
+     where g.stream_id = of_stream and g.what = 'day' and g.day in (on_day - 1, on_day + 1) and twins.beside = on_day and twins.hashes is not null
+  ), copy as (
+    select pruned.day as stood_on, pruned.hashes, held.*,
+           row_number() over (partition by pruned.cut, held.hash order by held.walk_id, held.page_no, held.position) as rank
+      from pruned
+      join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
+     cross join lateral daywalk.held(w.window_id, pruned.hashes, daywalk.ignored_now(pruned.cut)) as held
+  )
+  insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, stood_on)
+  select copy.walk_id, copy.page_no, copy.position, copy.day, copy.state, at, copy.first_seen, copy.revision, copy.stood_on
+    from copy where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
+  on conflict (walk_id, page_no, position) do update set stood_on = excluded.stood_on where mark.stood_on is null
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.note_with_neighbours(of_stream integer, on_day date, at timestamp with time zone)
  RETURNS void
@@ -3230,6 +3260,7 @@ begin
                 and cut.midnight in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
     || array(select daywalk.hide_moved_twins(me.stream_id, me.day, at))
     || array(select daywalk.replace_gone(me.stream_id, null, family, at));
+  if me.kind = 'day' then perform daywalk.note_pruned_twins(me.stream_id, me.day, at); end if;
   if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
@@ -4620,6 +4651,8 @@ comment on column daywalk.prunings.bytes is 'Bytes that were received for these 
 comment on column daywalk.prunings.pruned_by is 'The role of the database that did it.';
 comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
 comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
+comment on column daywalk.prunings.twins_before is 'Hashes of records that the midnight before it takes away, each as often, where the day before was not shown yet: what keeps this day has them there.';
+comment on column daywalk.prunings.twins_behind is 'The same of the midnight at its end, for the day behind it.';
 
 comment on table daywalk.publications is 'One row whenever what is shown of a day changes, numbered without a gap in each stream, so that whatever follows the records can keep its place.';
 comment on column daywalk.publications.stream_id is 'The stream, by its key in daywalk.streams.';

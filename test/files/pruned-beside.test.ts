@@ -123,6 +123,19 @@ it.each([null, 'alerts'])('of records, or a table (%s), has it once', async (tab
   expect((await exportTo(temporaryFolder(), table)).ids).toEqual([[2, 3, 4]]);
 });
 
+it('of records has it once, also where the day behind is shown only when the one before is pruned', async () => {
+  const streamId = await planDays(database, [DAY, BEHIND]);
+  await publishNext(database, streamId, [[1, 2]]);
+  await proveMidnight(streamId);
+  const folder = temporaryFolder();
+  expect((await exportTo(folder, null)).ids).toEqual([[1, 2]]);
+  await pruneFirst();
+  await proveTexts(database, await windowOf(database, streamId, BEHIND), [textsOf([2, 3])]);
+  await proveCutOf(database, await windowOf(database, streamId, BEHIND, 'cut'));
+  await seal(streamId);
+  expect((await exportTo(folder, null)).ids).toEqual([[1, 2], [3]]);
+});
+
 it('is in its file where that of the pruned day is of a time before it was shown there', async () => {
   const streamId = await planDays(database, [DAY, BEHIND]);
   await publishNext(database, streamId, [[1]]);

@@ -243,6 +243,35 @@ describe('what is pruned', () => {
     expect(await idsOf('longer')).toEqual([2, 3, 4]);
   });
 
+  it('stays in one that outlives the pages once, also where the day behind is shown only then', async () => {
+    const behind = '2026-03-06';
+    const streamId = await planDays(database, [DAY, behind]);
+    await publishNext(database, streamId, [[1, 2, 2, 2]]);
+    const twos = textsOf([2, 2]);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    const both = { across: twos, before: twos, after: twos };
+    await proveCutOf(database, cut, both, { records: 0, removed: 2 });
+    await seal(streamId);
+    const longer = tableOf([column('id', 'bigint')], { name: 'longer', retention: null });
+    await apply(database, IDS, longer);
+    await sync(database);
+    expect((await mark(streamId))[0]?.marked).toBe('pruned');
+    const idsOf = async (table: string) => {
+      await sync(database);
+      return (
+        await server.query<{ id: number }>(`select id::int from daywalk.${table} order by 1`)
+      ).map(({ id }) => id);
+    };
+    for (const more of [[], [4]]) {
+      const list = textsOf([2, 2, 2, 3, ...more]);
+      await proveTexts(database, await windowOf(database, streamId, behind), [list]);
+      // Two of its three are those of the midnight.
+      expect(await idsOf('longer')).toEqual([1, 2, 2, 2, 2, 3, ...more]);
+      expect(await idsOf('alerts')).toEqual([2, 2, 2, 3, ...more]);
+      await letHoursPass(database, 2);
+    }
+  });
+
   it('stays in one that outlives the pages in its newest version, also where another day shows an older one again', async () => {
     const behind = '2026-03-06';
     const streamId = await planDays(database, [DAY, behind], { idPath: ['id'] });
