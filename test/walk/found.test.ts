@@ -528,6 +528,17 @@ describe('pages that come empty at random', () => {
     await teach(exporting, { empties: 0.2 });
     expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
   });
+
+  it('teach no much shorter pages where a cache gives the same empty answer again', async () => {
+    const source = new ImaginedSource(
+      { [second]: records(100, 24) },
+      { arrange: (list, _, { start, length }) => (start === 0 && length === 20 ? [] : list) },
+    );
+    const exporting = exportingOf(source, { since: second, pageLength: 20 });
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+    const told = `select value from daywalk.learned where fact = 'page_length'`;
+    expect(await server.query(told)).toEqual([{ value: 19 }]);
+  });
 });
 
 describe('pages behind the first record that come empty in words of their own, where single records are shown', () => {

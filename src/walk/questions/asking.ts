@@ -220,13 +220,18 @@ export class Asking {
    */
   async refuseLength(refused: number, shown: number): Promise<void> {
     const { knowledge } = this.#context;
-    for (let time = 0; time < knowledge.repeats; time += 1)
-      if ((await this.ask(0, refused)).came > 0) return;
-    let length = Math.floor(refused / 2);
-    while (length > shown && (await this.ask(0, length)).came === 0)
-      length = Math.floor(length / 2);
+    // Each of another length, as a cache may give the same empty answer again.
+    const lengths = Array.from({ length: knowledge.repeats }, (_, less) => refused - less);
+    for (let half = refused / 2; half > shown; half /= 2) lengths.push(Math.floor(half));
+    let length = shown;
+    for (const tried of lengths.filter((each) => each > shown)) {
+      if ((await this.ask(0, tried)).came === 0) continue;
+      if (tried === refused) return;
+      length = tried;
+      break;
+    }
     const told = `pages of ${refused} records are empty, where shorter ones are not`;
-    await knowledge.learn('page_length', Math.max(shown, length), told);
+    await knowledge.learn('page_length', length, told);
     throw new WalkError('learned', told);
   }
 
