@@ -41,7 +41,7 @@ begin
     if plain = 'total' then total := amount;
     elsif plain in ('successful', 'succeeded', 'answered', 'responded', 'replied') then answered := amount;
     elsif plain in ('queried', 'asked', 'requested', 'contacted') then asked := amount;
-    elsif amount > 0 and plain in ('failed', 'failures', 'missing', 'timedout', 'unavailable', 'unreachable', 'unresponsive', 'unanswered') then away := true;
+    elsif amount > 0 and plain in ('failed', 'failures', 'missing', 'timedout', 'unavailable', 'unreachable', 'unresponsive', 'unanswered', 'notresponding') then away := true;
     elsif plain in ('skipped', 'pruned', 'excluded', 'filtered', 'disabled') and name not in ('shards', 'clusters') then skipped := skipped + amount;
     end if;
   end loop;
@@ -65,8 +65,8 @@ declare
   is_of_query boolean := name ~ '^(job|query|search|dispatch|task|response|progress)(status|state)$';
 begin
   fault := case
-    when name in ('iserror', 'haserror', 'haserrors', 'isfailed') or name ~ '^(is|has)?(query|search|request|results?)?timedout$' then is_true
-    when name in ('timeout', 'reachedtimeout', 'aborted', 'isaborted', 'cancelled', 'iscancelled', 'canceled', 'iscanceled',
+    when name in ('iserror', 'haserror', 'haserrors', 'isfailed') or name ~ '^(is|has)?(query|search|request|results?|server|backend)?timedout$' then is_true
+    when name in ('timeout', 'hastimeout', 'reachedtimeout', 'aborted', 'isaborted', 'cancelled', 'iscancelled', 'canceled', 'iscanceled',
                   'interrupted', 'isinterrupted', 'throttled', 'isthrottled', 'ratelimited', 'isratelimited') then said in ('true', 'yes')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
@@ -81,12 +81,12 @@ begin
       then said = 'false'
            or regexp_replace(said, '\m(no|0|zero|without)[ _-]+(any )?(errors?|fail(ed|ures?)?|faults?|exceptions?)\M', '', 'g') ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M' and not daywalk.says_nothing(value)
-           or is_of_query and said ~ '^(cancel|throttl)'
+           or is_of_query and said ~ '^(cancel|throttl)' or name = 'status' and said ~ '^cancell?ed$'
     -- Beside records a message may be of anything; alone it says why there are none.
     when name in ('message', 'msg', 'detail', 'reason') then not with_records
       and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
-    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
+    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered)|not(responding|answering|reach(ed|able)|available|searched|queried))?$'
       then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
     when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|remote|(data)?source|server|region)(errors|failures)$'
       then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
@@ -109,10 +109,10 @@ begin
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
     when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)$'
               -- Typesense, Solr, Algolia, Chronicle, Google Analytics.
-              '|^searchcutoff$|^segmentterminatedearly$|^timeouthits$|^toolargeresponse$|^containssampleddata$'
+              '|^searchcutoff$|terminatedearly$|^timeouthits$|^toolargeresponse$|^containssampleddata$'
       then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done; Spring Data: last; Jira: isLast.
-    when name ~ '^((is|job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said = 'false'
+    when name ~ '^((is|job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said in ('false', 'no')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^(206\M|partial)' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
     when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
@@ -129,9 +129,13 @@ language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp a
 begin
   if warning ~ 'deprecat|\mper (request|page|call)\M|\m(no|not|never|without)( be| been)? (partial|incomplete|truncated)\M|\m(fields?|values?|columns?|attributes?|characters?|strings?)\M' then return false; end if;
   return warning ~ '\m(partial|incomplete|truncated)( search| query)? (results?|records|events|hits|rows|data|responses?|answers?)\M'
-      or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]* (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
+      or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]*;? (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
       -- What is asked itself, and no service beside it: the subject begins the sentence, or has an article or a number before it.
       or warning ~ '(^|[.;:,([] *|\m(the|this|some|an?|one|more|of|[0-9]+)( search| data| remote| index)? )(search|query|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?)( [^ .;]+){0,3}( has| have)? (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|(is |are )?not responding|ended prematurely|auto-?finali[sz]ed)\M'
+      or warning ~ '(^|[.;:,([] *|\m(the|this|your) )(search(ing)?|query)( job| process| request)? (was|has been|got) (cancell?ed|aborted|killed|interrupted|terminated)\M|\munable to distribute to (the )?(search )?peer\M'
+      -- The first 500 of 1,234, of which a page of several is not the first.
+      or (select translate(told[1], ',.', '')::numeric < translate(told[2], ',.', '')::numeric from regexp_match(warning,
+            '\mfirst ([0-9]+(?:[,.][0-9]{3})*)(?: [a-z]+)? (?:out )?of ([0-9]+(?:[,.][0-9]{3})*)(?: (?:results|records|events|hits|rows|matches|entries))?(?: *(?:$|[.;:,(!])| (?:are|were|is|was|have)\M)') as told)
       or warning ~ '\m(some|one|several|[0-9]+|search)( or (more|several))?( of the)? (ind(ices|exes)|shards|nodes|peers|indexers|partitions|replicas) (is|are) (missing|unavailable|unreachable|offline|down)\M|\mbecause (the )?(search )?peer has status\M|\mpartial_data_available\M'
       or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
@@ -199,10 +203,12 @@ begin
 end $$;
 
 -- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more. The key that
--- leads on to the list is not judged. A status in an object `about` a query is that of the query.
+-- leads on to the list is not judged. A status in an object `about` a query is that of the query, and so is one beside what identifies it.
 create function daywalk.object_says(place jsonb, onward text, status integer, with_records boolean, about text default '', out fault text, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
+  ids constant text[] := '{jobId,job_id,taskId,task_id,searchId,search_id,queryId,query_id}';
+  its_about constant text := case when about = '' and place ?| ids then 'query' else about end;
   name text;
   plain text;
   said record;
@@ -218,11 +224,11 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is|has)?(requests?|results?)?timedout|(is)?(timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|overflow(ed)?|errors|failures|cutoff|early|timeouthits|toolargeresponse|sampleddata)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
       said := daywalk.key_says(
-        case when plain in ('status', 'state') then about || plain
+        case when plain in ('status', 'state') and place ->> name !~ '^[0-9]' then its_about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.
-             when plain in ('percent', 'percentage') and place ?| '{tid,sid,jobId,job_id,taskId,task_id,searchId,search_id,queryId,query_id}' then 'percentcomplete'
+             when plain in ('percent', 'percentage') and place ?| (ids || '{tid,sid}') then 'percentcomplete'
              else plain end, place -> name, status, with_records);
       more := more or said.more;
       if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
@@ -250,6 +256,8 @@ create function daywalk.beside_says(name text, place jsonb, status integer, with
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   of_answer boolean;
+  -- An echo of what was asked for may ask for what is done or cancelled; what ran is none.
+  of_run constant boolean := name ~ '^(job|execution)(info|meta|metadata)?$';
   key text;
   plain text;
   said text;
@@ -263,7 +271,7 @@ begin
   end if;
   for key in select jsonb_object_keys(place) loop
     plain := translate(lower(key), '_- ', '');
-    continue when plain !~ 'partial|incomplete|truncated|^hasmore|^((is)?(complete|timedout)|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
+    continue when plain !~ 'partial|incomplete|truncated|^hasmore|^((is)?(completed?|done|finished|timedout|cancell?ed)|completedexceptionally|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
     of_answer := name ~ '^(query|search|job|execution|response|results?|summary|statistics)(info|meta|metadata)?$';
     if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
        or place ?| '{name,title,from,to,fromDate,toDate,start,end,since,until,limit,offset,page,per_page,length,size,filter,filters,q,sort,order}'
@@ -271,8 +279,10 @@ begin
     said := lower(place ->> key);
     more := more or (of_answer or plain ~ 'result|record|event|hits|rows|response')
         and plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$|^hasmore(results|records|events|hits|rows)$' and said in ('true', 'yes')
-      or of_answer and (plain in ('complete', 'iscomplete') and said = 'false' or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)');
-    if of_answer and (plain in ('timedout', 'istimedout') and said in ('true', 'yes') or plain in ('status', 'state') and said ~ '^timed?[ _-]?out') then
+      or of_answer and (plain in ('complete', 'iscomplete') and said in ('false', 'no') or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)')
+      or of_run and plain ~ '^(is)?(completed|done|finished)$' and said in ('false', 'no');
+    if of_run and plain ~ 'cancel|exception' and said in ('true', 'yes')
+       or of_answer and (plain in ('timedout', 'istimedout') and said in ('true', 'yes') or plain in ('status', 'state') and said ~ '^timed?[ _-]?out') then
       fault := coalesce(fault, format('%s: %s', key, place -> key));
     end if;
   end loop;

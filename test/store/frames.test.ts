@@ -402,6 +402,16 @@ describe('beside records', () => {
     [{ searchMetadata: { status: 'Error' } }],
     [{ response: { timedOut: true } }],
     [{ query: { status: 'timeout' } }],
+    // CloudWatch, Graylog, and what identifies a search beside its state.
+    [{ status: 'Cancelled' }],
+    [{ execution: { done: true, cancelled: true } }],
+    [{ execution: { completed_exceptionally: true } }],
+    [{ search_id: 's-1', state: 'CANCELED' }],
+    [{ serverTimedOut: true }],
+    [{ hasTimeout: true }],
+    [{ nodesNotResponding: ['n-2'] }],
+    [{ shards_not_searched: 2 }],
+    [{ nodes: { asked: 3, not_responding: 1 } }],
   ])('%j is a failure', async (frame) => {
     expect((await beside(frame)).fault).not.toBeNull();
   });
@@ -501,6 +511,17 @@ describe('beside records', () => {
     [{ meta: { warnings: [{ title: 'One or several indexes are missing or invalid' }] } }],
     [message('WARN', 'Unable to distribute to peer idx1 because peer has status = Down')],
     [{ pendingWarnings: ['Results limited to first 500 rows'] }],
+    [message('WARN', 'Unable to distribute to peer idx1')],
+    [message('WARN', 'The searching job was cancelled')],
+    [{ message: 'Showing first 500 of 1234' }],
+    [{ warnings: ['Returned the first 1,000 of 12,345 events'] }],
+    [{ warnings: ['Result set too large; truncated'] }],
+    // Graylog, Solr, and a search whose state is told beside its id.
+    [{ execution: { done: false } }],
+    [{ jobId: 7, status: 'Running' }],
+    [{ maxHitsTerminatedEarly: true }],
+    [{ complete: 'no' }],
+    [{ summary: { complete: 'no' } }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
   });
@@ -633,6 +654,18 @@ describe('beside records', () => {
     [{ error_messages: [], pendingWarnings: ['a field was renamed'], completed: 3 }],
     [{ warnings: ['One field is missing', 'One of the indexed fields is missing or invalid'] }],
     [message('WARN', 'The license peer has status = Down')],
+    // A page that is one of several, and what is told of others.
+    [{ message: 'Showing 34 of 1234' }],
+    [{ message: 'Showing first 34 of 34' }],
+    [{ warnings: ['The first 500 of 1234 hosts were scanned'] }],
+    [{ warnings: ['Event text too long; truncated', 'Result set too large to be cached'] }],
+    [{ warnings: ['A previous search was cancelled'] }],
+    [message('INFO', 'The search job was cancelled')],
+    [{ execution: { done: true, cancelled: false, completed_exceptionally: false } }],
+    [{ execution: { done: 1, cancelled: 2 }, job: { id: 3, done: false, cancelled: true } }],
+    [{ queryId: 'q-1', status: 'Complete', search_id: null, state: 'done' }],
+    [{ complete: 'yes', maxHitsTerminatedEarly: false, sessionTimedOut: true }],
+    [{ hasTimeout: false, nodesNotResponding: [], nodesNotMonitored: 3 }],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
   });
