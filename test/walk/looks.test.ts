@@ -16,6 +16,7 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
@@ -126,6 +127,30 @@ it('a look at a midnight that is said to be partial has not seen it', async () =
   isAway = false;
   await letTimePass(server, '90 minutes');
   expect((await exported(exporting)).get(first)?.published).toHaveLength(5);
+});
+
+it('a look at a day of an order that does not hold, and that is said to be partial, has not seen it', async () => {
+  let isAway = false;
+  const late = '{"id": 7777}';
+  const source = new ImaginedSource(
+    { [first]: records(100, 6) },
+    {
+      arrange: (list, number) =>
+        (isAway ? list.filter((record) => record !== late) : list).toSorted(() => number % 2 - 0.5),
+      wrap: (list) => `{"data":[${list.join(',')}]${isAway ? ',"partial":true' : ''}}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
+  await teach(exporting, { restless: true });
+  const run = () => exported({ ...exporting, recheckDays: 7 });
+  expect((await run()).get(first)).toMatchObject({ state: 'complete', proof: { rule: 'C7' } });
+  await letTimePass(server, '90 minutes');
+  source.lists.set(`${first} 00:00:00`, [...records(100, 6), late]);
+  isAway = true;
+  await run();
+  isAway = false;
+  await letTimePass(server, '90 minutes');
+  expect((await run()).get(first)?.published).toHaveLength(7);
 });
 
 describe('a large day by its total, where fractions of a second are compared', () => {

@@ -16,6 +16,8 @@ type LookedAt = Span &
   Pick<ProvenWalk, 'walkId' | 'records'> &
   Partial<Pick<ProvenWalk, 'pages' | 'proof'>>;
 
+const SAYS_MORE = 'its answer says that there is more';
+
 /**
  * Asks from the last record on, with a length that was not asked for lately.
  * @param wasBelieved whether the window was proven to be empty with an answer of this frame; absent: any will do.
@@ -37,7 +39,7 @@ export async function lookAtEnd(
   const answer = await askForLook(context, walk, start, most);
   if (typeof answer === 'string') return answer;
   const { came, total } = answer;
-  if (answer.more && came < most) return 'its answer says that there is more';
+  if (answer.more && came < most) return SAYS_MORE;
   if (records === 0) {
     if (came > 0 || (total ?? 0) > 0) return 'the window was empty and is not';
     const { frame } = answer;
@@ -86,7 +88,9 @@ export async function lookAtUnion(
   if (answer.came === 0 && known.size > 0) return 'it shows nothing any more';
   // The proof of a cut speaks of what it adds.
   const records = walk.proof?.kind === 'union' ? walk.proof.records : walk.records;
-  const { total } = answer;
+  const { came, more, total } = answer;
+  // Of several pages the first one goes on.
+  if (more && came < length && (walk.pages ?? 1) === 1) return SAYS_MORE;
   if (total !== null && total > records)
     return `the total is ${total}, and ${records} records are stored`;
   return answer.hashes.some((hash) => !known.has(hash))
