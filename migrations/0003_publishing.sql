@@ -161,9 +161,9 @@ create function daywalk.held_counts(top bigint, under text[], among bigint[])
 returns table (hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with recursive tree as (
-    select top as window_id, top as part
+    select top as window_id, null::bigint as split_from, 0 as depth
      union all
-    select w.window_id, case tree.window_id when top then w.window_id else tree.part end
+    select w.window_id, w.split_from, tree.depth + 1
       from tree join daywalk.windows w on w.split_from = tree.window_id
   ), by_window as (
     select window_id, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
@@ -182,18 +182,34 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                and h.hash in (select unnest(among))
              group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
      group by window_id, hash
-  ), by_part as (
-    select part, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
-           greatest(max(brought) filter (where window_id = part), sum(brought) filter (where window_id <> part)) as brought
-      from by_window join tree using (window_id)
-     group by part, hash
+  ), reread as (
+    select b.hash, b.window_id, b.brought from by_window b where b.hash in (select o.hash from by_window o where o.otherwise)
+  ), upwards as (
+    -- Of the windows at one depth, what their parts brought.
+    select max(tree.depth) as depth, '{}'::bigint[] as windows, '{}'::bigint[] as hashes, '{}'::bigint[] as brought from tree
+     union all
+    select below.depth - 1, above.windows, above.hashes, above.brought
+      from upwards as below
+     cross join lateral (
+       select array_agg(split_from), array_agg(hash), array_agg(brought)
+         from (select tree.split_from, hash, sum(brought)::bigint as brought
+                 from (select window_id, hash, max(brought) as brought
+                         from (select window_id, hash, brought from reread
+                                union all
+                               select * from unnest(below.windows, below.hashes, below.brought)) as either (window_id, hash, brought)
+                        group by window_id, hash) as most
+                 join tree using (window_id)
+                where tree.depth = below.depth
+                group by tree.split_from, hash) as sums) as above (windows, hashes, brought)
+     where below.depth >= 0
   )
-  select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
-         case when bool_or(otherwise)
-              then greatest(sum(copies) - greatest(max(brought) filter (where part = top), sum(brought) filter (where part <> top)), 0) else 0 end::bigint
-    from by_part
+  select hash, sum(by_window.copies)::bigint, sum(by_window.hidden)::bigint, bool_or(by_window.doubt),
+         greatest(sum(by_window.copies) - max(most.brought), 0)::bigint
+    from by_window
+    left join (select once.hash, once.brought from upwards cross join lateral unnest(upwards.hashes, upwards.brought) as once (hash, brought)
+                where upwards.depth < 0) as most using (hash)
    group by hash
-  having sum(copies) + sum(hidden) > 0
+  having sum(by_window.copies) + sum(by_window.hidden) > 0
 $$;
 
 -- Those among some records of which a window does not hold as many copies as its newest proof says, or that are missing or gone:

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
-import type { Proof } from '../../src/model.ts';
+import type { Proof, TimeSpan } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, type LeasedWindow, noteDifferent } from '../../src/store/leases.ts';
 import {
@@ -86,24 +86,33 @@ async function splitDay(
   return { day: window.windowId, morning, evening, noon };
 }
 
-/** Splits the morning in turn, at six; its two parts. */
-async function splitMorning(morning: number): Promise<[early: number, late: number]> {
-  await splitWindow(database, await leaseWindow(database, morning), {
+/** Splits a part in turn, at an hour; its two parts. */
+async function splitAgain(
+  part: number,
+  { from, to }: TimeSpan,
+  hour: string,
+): Promise<[early: number, late: number]> {
+  const second = Date.parse(`${DAY}T${hour}:00:00Z`);
+  const before = new Date(second - 1_000).toISOString().slice(11, 19);
+  await splitWindow(database, await leaseWindow(database, part), {
     by: 'time',
     reason: 'capped again',
     total: null,
     parts: [
-      { ...MORNING, to: `${DAY} 05:59:59` },
-      { ...MORNING, from: `${DAY} 06:00:00` },
+      { from, to: `${DAY} ${before}` },
+      { from: `${DAY} ${hour}:00:00`, to },
     ],
     cuts: [],
   });
   const rows = await server.query<{ id: number }>(
     'select window_id::int as id from daywalk.windows where split_from = $1 order by from_time',
-    [morning],
+    [part],
   );
   return rows.map(({ id }) => id) as [number, number];
 }
+
+/** Splits the morning in turn, at six; its two parts. */
+const splitMorning = (morning: number) => splitAgain(morning, MORNING, '06');
 
 const prove = (windowId: number, ids: readonly number[]) =>
   proveTexts(database, windowId, [textsOf(ids)]);
@@ -405,6 +414,39 @@ describe('parts of parts', () => {
       await letHoursPass(database, 2);
     }
     expect(await shown()).toEqual(['1', '2', '2', '9', '9']);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('show once what they showed before each of two splits, when it is learned what in them is not the record', async () => {
+    const { day, morning, evening } = await splitDay(await planDays(database), false);
+    let age = 0;
+    const proveAged = (part: number, ids: readonly number[], ignored: string[] = []) => {
+      age += 1;
+      const texts = ids.map((id) => `{"id": ${id}, "age": ${age}}`);
+      return proveTexts(database, part, [texts], {}, { ignored });
+    };
+    await proveAged(morning, [1, 1, 2]);
+    await proveAged(evening, [9]);
+    await close(day, 4);
+    const [early, late] = await splitMorning(morning);
+    await proveAged(early, [1, 1]);
+    await proveAged(late, [2]);
+    await close(morning, 3);
+    await close(day, 4);
+    const [first, second] = await splitAgain(early, { ...MORNING, to: `${DAY} 05:59:59` }, '03');
+    for (const ignored of [[], ['/age']]) {
+      for (const [part, id] of [
+        [first, 1],
+        [second, 1],
+        [late, 2],
+      ] as const)
+        await proveAged(part, [id], ignored);
+      await close(early, 2);
+      await close(morning, 3);
+      await close(day, 4);
+      await letHoursPass(database, 2);
+    }
+    expect(await shown()).toEqual(['1', '1', '2', '9']);
     expect(await audit(server)).toEqual([]);
   });
 

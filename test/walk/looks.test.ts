@@ -136,7 +136,9 @@ it('a look at a day of an order that does not hold, and that is said to be parti
     { [first]: records(100, 6) },
     {
       arrange: (list, number) =>
-        (isAway ? list.filter((record) => record !== late) : list).toSorted(() => number % 2 - 0.5),
+        (isAway ? list.filter((record) => record !== late) : list).toSorted(
+          () => (number % 2) - 0.5,
+        ),
       wrap: (list) => `{"data":[${list.join(',')}]${isAway ? ',"partial":true' : ''}}`,
     },
   );
