@@ -215,10 +215,10 @@ export class Walk {
     if (paging === 'number' || largestPage === 1) {
       const behind = await this.#asking.behind(records, paging === 'number' || records === 1);
       // One record alone is asked for with a second one, which may be there.
-      if (behind === null)
-        return this.#goOn(
-          await this.#asking.askDeep(records, records - 1, paging === 'number' ? 1 : 2),
-        );
+      if (behind === null) {
+        const last = await this.#asking.askDeep(records, records - 1, paging === 'number' ? 1 : 2);
+        return last.beginsWithLast && last.came === 1 ? 'last' : this.#goOn(last);
+      }
       // Some answer for all that is behind their last page with that page; one record alone looks so as well where `start` is not heeded.
       const heedsStart = records === 1 && this.#context.knowledge.paging === 'offset';
       const isAll = lastTotal === null ? heedsStart : lastTotal === records;

@@ -1247,6 +1247,35 @@ describe('pages that hold so many bytes, and one record at least', () => {
     expect(left).toBe(0);
   });
 
+  it.each(
+    andAtNight<[string, (turn: number) => 'refused' | 'empty' | 'whole']>(
+      [
+        ['refuses by turns', (turn) => (turn % 2 === 1 ? 'refused' : 'whole')],
+        [
+          'refuses by turns, and shows nothing between',
+          (turn) => (turn > 3 ? 'whole' : turn % 2 === 1 ? 'refused' : 'empty'),
+        ],
+      ],
+      [],
+    ),
+  )('do not end behind a large record where a source %s', async (_, how) => {
+    const list = listOf(9, [3, 4]);
+    let turn = 0;
+    const source = new ImaginedSource(
+      { [day]: list },
+      {
+        at: (one) => 2_000 * JSON.parse(one).id,
+        before: (_, { start }) => {
+          if (turn > 0 || start === 4) turn += 1;
+          if (turn > 0 && how(turn) === 'refused') throw new RequestError(400, 'bad request');
+        },
+        wrap: (all) => wrap(turn > 0 && how(turn) === 'empty' ? [] : all),
+      },
+    );
+    await exported({ server, source, stream: newStream(), since: day, pageLength: 50 });
+    expect(turn).toBeGreaterThan(3);
+  });
+
   it('do not end where a total stops that is known to be too small, beside a record that has no room', async () => {
     const list = Array.from({ length: 40 }, (_, n) => record(n + 1, n === 33 ? 9_990 : 50));
     const told: Habits['wrap'] = (all, total) =>

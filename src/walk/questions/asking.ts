@@ -99,10 +99,10 @@ export class Asking {
     if (!mayEnd) return this.askDeep(records, records, 1);
     const answer = await orError(this.ask(records, 1), mayRefuseDepth);
     if (!(answer instanceof Error)) return answer;
-    // In an outage all is refused, the last record, too.
-    await this.askDeep(records, records - 1, 1);
-    if ((await this.#far(records, 1)) === null) return null;
-    throw answer;
+    // In an outage all is refused, the last record, too; where requests are refused by turns, this one is not refused again.
+    const { came } = await this.askDeep(records, records - 1, 1);
+    if (came === 0 || (await this.#far(records, 1)) !== null) throw answer;
+    return orNull(this.ask(records, 1), mayRefuseDepth);
   }
 
   /**
