@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
-import type { Proof, TimeSpan } from '../../src/model.ts';
+import type { Proof, Span } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, type LeasedWindow, noteDifferent } from '../../src/store/leases.ts';
 import {
@@ -89,7 +89,7 @@ async function splitDay(
 /** Splits a part in turn, at an hour; its two parts. */
 async function splitAgain(
   part: number,
-  { from, to }: TimeSpan,
+  span: Span,
   hour: string,
 ): Promise<[early: number, late: number]> {
   const second = Date.parse(`${DAY}T${hour}:00:00Z`);
@@ -99,8 +99,8 @@ async function splitAgain(
     reason: 'capped again',
     total: null,
     parts: [
-      { from, to: `${DAY} ${before}` },
-      { from: `${DAY} ${hour}:00:00`, to },
+      { ...span, to: `${DAY} ${before}` },
+      { ...span, from: `${DAY} ${hour}:00:00` },
     ],
     cuts: [],
   });
