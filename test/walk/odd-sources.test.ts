@@ -168,6 +168,25 @@ describe('a length that is refused', () => {
     );
   });
 
+  it('is not taught by a moment in which a page tells of a failure, where what lies behind the end is refused', async () => {
+    let failing = 3;
+    const before: Habits['before'] = (source, request) => {
+      if (request.start > 0 && request.start >= source.within(request).length)
+        throw new RequestError(400, 'no such page');
+    };
+    const wrap: Habits['wrap'] = (list, _, { length }) => {
+      if (length < 50 || failing === 0) return `{"data":[${list.join(',')}]}`;
+      failing -= 1;
+      return '{"_shards":{"failed":1},"data":[]}';
+    };
+    const result = await exportDay(records(1, 30), { before, wrap }, { pageLength: 50 });
+    expect(result).toMatchObject({ state: 'complete' });
+    expect(failing).toBe(0);
+    expect(await server.query("select from daywalk.learned where fact = 'page_length'")).toEqual(
+      [],
+    );
+  });
+
   it('is learned with the one that works, and the one that did not', async () => {
     const before: Habits['before'] = (_, { length }) => {
       if (length > 3) throw new RequestError(400, 'at most 3');

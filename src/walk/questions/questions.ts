@@ -120,8 +120,8 @@ export const pageOrNull = (context: AskingContext, request: PageRequest) =>
   orNull(askAndCompare(context, request, 0));
 
 /**
- * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
- * be of the moment.
+ * Remembers for a day that pages longer than `length` fail. What was answered at once is asked for again first: a refusal, or a
+ * failure that a page tells of, may be of the moment.
  */
 async function learnLength(
   context: AskingContext,
@@ -129,17 +129,13 @@ async function learnLength(
   error: Error,
   length: number,
 ): Promise<void> {
-  const { fetchPage, signal, priority, knowledge } = context;
   if (await isOfRecord(context, refused, error, length)) return;
-  if (error instanceof RequestError) {
-    const again = await fetchPage(refused, { signal, priority }).then(
-      (page) => page.release?.(),
-      (failure: unknown) => failure,
-    );
-    signal.throwIfAborted();
-    if (!refusesLength(again)) return;
-  }
-  await knowledge.learn('page_length', length, `${refused.length} was too long: ${error.message}`);
+  if (isRangeRefused(error) && (await pageOrNull(context, refused)) !== null) return;
+  await context.knowledge.learn(
+    'page_length',
+    length,
+    `${refused.length} was too long: ${error.message}`,
+  );
 }
 
 /**
