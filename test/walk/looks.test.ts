@@ -105,6 +105,31 @@ it('a late record at midnight is found behind a page that is cut short', async (
   expect((await run()).get(day)?.published).toHaveLength(8);
 });
 
+it('a look where pages are counted by number, and every other request is refused, sees what came behind the last record', async () => {
+  let turn: number | null = null;
+  const source = new ImaginedSource(
+    { [first]: records(100, 6) },
+    {
+      before: (_, { from, to }) => {
+        if (turn === null || !from.startsWith(first) || !to.startsWith(first)) return;
+        turn += 1;
+        if (turn % 2 === 0) throw new RequestError(400, 'bad request');
+      },
+      arrange: (list, _, { start, length }) => {
+        const at = Math.floor(start / length) * length;
+        return [...Array.from({ length: start }, () => ''), ...list.slice(at, at + length)];
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 4 };
+  await exported({ ...exporting, recheckDays: 7 });
+  await letTimePass(server, '90 minutes');
+  source.lists.set(`${first} 00:00:00`, [...records(100, 6), '{"id": 7777}']);
+  turn = 0;
+  await exported({ ...exporting, recheckDays: 7 });
+  expect(turn).toBeGreaterThan(1);
+});
+
 it('a look at a midnight that is said to be partial has not seen it', async () => {
   let isAway = false;
   const isAcross = ({ from, to }: PageRequest) => from.slice(0, 10) !== to.slice(0, 10);

@@ -53,7 +53,9 @@ export async function lookAtEnd(
   // It came alone: a page by number is asked for so, and one may have no room for two.
   const mayHaveNoRoom = (walk.pages ?? 1) > 1 || knowledge.hasLargeRecords;
   if (byNumber || (total !== records && mayHaveNoRoom)) {
-    const behind = await orNull(question(context, walk, records, 1, walk.walkId));
+    const ask = () => orNull(question(context, walk, records, 1, walk.walkId));
+    // Many refuse to begin behind the last record; where requests are refused by turns, this one is not refused again.
+    const behind = (await ask()) ?? (await ask());
     const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
     if ((behind?.came ?? 0) > 0 && !isLastAgain) return more;
   }
