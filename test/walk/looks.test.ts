@@ -83,27 +83,43 @@ describe('a window that is as it was', () => {
   });
 });
 
-it('a late record at midnight is found behind a page that is cut short', async () => {
-  const days = closedDays(3);
-  const [before = '', day = '', after = ''] = days;
-  const list = (late: readonly string[]) => [...records(100, 4), ...records(190, 3), ...late];
-  const source = new ImaginedSource(
-    { [before]: records(300, 5), [day]: list([]), [after]: records(400, 5) },
-    {
-      clamp: 3,
-      // In the last fraction of a second, which no day shows.
-      at: (record) => (Math.floor(idOf(record) / 10) === 19 ? 86_399.5 : secondOf(record)),
-    },
-  );
-  const exporting = { server, source, stream: newStream(), since: before, pageLength: 50 };
-  const run = () => exported({ ...exporting, recheckDays: 7 });
-  await run();
-  await letTimePass(server, '90 minutes');
-  await run();
-  source.lists.set(`${day} 00:00:00`, list(['{"id": 193}']));
-  await letTimePass(server, '1 day');
-  expect((await run()).get(day)?.published).toHaveLength(8);
-});
+it.each(['', ', where every other request is refused'])(
+  'a late record at midnight is found behind a page that is cut short%s',
+  async (how) => {
+    let turn: number | null = null;
+    const days = closedDays(3);
+    const [before = '', day = '', after = ''] = days;
+    const list = (late: readonly string[]) => [...records(100, 4), ...records(190, 3), ...late];
+    const source = new ImaginedSource(
+      { [before]: records(300, 5), [day]: list([]), [after]: records(400, 5) },
+      {
+        clamp: 3,
+        before: (_, { from, to }) => {
+          if (turn === null || !from.startsWith(day) || !to.startsWith(after)) return;
+          turn += 1;
+          if (turn % 2 === 0) throw new RequestError(404, 'no such page');
+        },
+        // In the last fraction of a second, which no day shows.
+        at: (record) => (Math.floor(idOf(record) / 10) === 19 ? 86_399.5 : secondOf(record)),
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 50 };
+    const run = () => exported({ ...exporting, recheckDays: 7 });
+    await run();
+    await letTimePass(server, '90 minutes');
+    await run();
+    source.lists.set(`${day} 00:00:00`, list(['{"id": 193}']));
+    await letTimePass(server, '1 day');
+    if (how.includes('refused')) {
+      turn = 0;
+      await run();
+      expect(turn).toBeGreaterThan(1);
+      turn = null;
+      await letTimePass(server, '1 day');
+    }
+    expect((await run()).get(day)?.published).toHaveLength(8);
+  },
+);
 
 it('a look where pages are counted by number, and every other request is refused, sees what came behind the last record', async () => {
   let turn: number | null = null;

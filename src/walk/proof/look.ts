@@ -155,9 +155,11 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
   const length = otherLength(context);
   const shown: string[] = [];
   for (let start = 0; shown.length <= stored.length; ) {
-    const answer = await askForLook(context, walk, start, length);
     const isBehind = start > 0 && shown.length === stored.length;
-    // Many refuse to begin behind the last record, or answer with the last page again.
+    const ask = () => askForLook(context, walk, start, length);
+    let answer = await ask();
+    // Many refuse to begin behind the last record, or answer with the last page again; by turns it is not refused again.
+    if (isBehind && typeof answer === 'string') answer = await ask();
     if (isBehind && (typeof answer === 'string' || answer.total === stored.length)) break;
     if (typeof answer === 'string') return answer;
     shown.push(...answer.hashes);

@@ -105,10 +105,7 @@ export class Asking {
     return orNull(this.ask(records, 1), mayRefuseDepth);
   }
 
-  /**
-   * Whether the last record, which came alone, ends the list: nothing comes behind it, or what comes there is its last record or its
-   * beginning.
-   */
+  /** Whether the last record, which came alone, ends the list: nothing comes behind it, its last record, or its beginning. */
   async endsAlone(records: number): Promise<boolean> {
     const behind = await this.behind(records, true);
     if (behind === null || behind.came === 0) return true;
@@ -290,7 +287,9 @@ export class Asking {
   async capped(start: number, reason: string, refused?: Asked): Promise<WalkError> {
     const told = `the source answers at start 0 and not at ${start}: ${reason}`;
     const { came } = await this.ask(0, 1);
-    if (refused && (await this.#isAnswered(refused.start, refused.length))) return ofMoment(start);
+    // What is refused by turns is not refused twice in a row.
+    const again = () => refused && this.#isAnswered(refused.start, refused.length);
+    if ((await again()) || (await again())) return ofMoment(start);
     if (came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
     return new WalkError('capped', told);
   }
