@@ -93,8 +93,8 @@ export function pageAfter(observed: WalkObserved, most: number, offsetCap: numbe
   return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
 }
 
-/** So many lengths are tried until one does not fit into a start. */
-const TRIED_LENGTHS = 4;
+/** Of so many lengths one is asked with. */
+const OTHER_LENGTHS = 40;
 
 /**
  * A length to ask with from the last record on: not asked for on this walk, nor for the same before, so that no cache between answers for
@@ -103,8 +103,10 @@ const TRIED_LENGTHS = 4;
  * @param again how often it was asked for before.
  */
 export function otherLength(length: number, records: number, again = 0): number {
-  const less = ((records % 2 === 0 ? 1 : 0) + again) % Math.max(2, Math.ceil(length / 2));
-  const other = Math.max(2, length - less);
-  const lengths = Array.from({ length: TRIED_LENGTHS }, (_, fewer) => other - fewer);
-  return lengths.find((each) => each > 1 && !beginsPage(records - 1, each)) ?? other;
+  const least = Math.max(2, Math.ceil(length / 2));
+  const lengths = Array.from({ length: OTHER_LENGTHS }, (_, less) => length - less).filter(
+    (each) => each >= least && !beginsPage(records - 1, each),
+  );
+  const turn = (records % 2 === 0 ? 1 : 0) + again;
+  return lengths[turn % lengths.length] ?? Math.max(2, length);
 }
