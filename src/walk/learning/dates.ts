@@ -180,12 +180,13 @@ async function hides(
         ? list.length - near.length
         : list.filter((hash) => !near.includes(hash)).length;
     if (hours === 1 && alone > 0 && further(shown) <= alone) return false;
-    for (let time = 1; time < Math.max(ASKED_AGAIN, knowledge.repeats); time += 1) {
+    found = 'too few';
+    const most = Math.max(ASKED_AGAIN, knowledge.repeats);
+    for (let time = 1; time < most && further(shown) > alone; time += 1) {
       alone = Math.max(alone, await countAlone(time));
       const again = await shownNear(time);
       if (again.length > near.length) near = again;
     }
-    found = 'too few';
     if (further(shown) <= alone) continue;
     return further(await across()) > alone && (hours > 1 || alone === 0 || 'rounded');
   }

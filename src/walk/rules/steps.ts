@@ -103,10 +103,9 @@ const OTHER_LENGTHS = 40;
  * @param again how often it was asked for before.
  */
 export function otherLength(length: number, records: number, again = 0): number {
-  const least = Math.max(2, Math.ceil(length / 2));
-  const lengths = Array.from({ length: OTHER_LENGTHS }, (_, less) => length - less).filter(
-    (each) => each >= least && !beginsPage(records - 1, each),
+  const most = Math.max(2, records % 2 === 0 ? length - 1 : length);
+  const lengths = Array.from({ length: OTHER_LENGTHS }, (_, less) => most - less).filter(
+    (each) => each >= Math.max(2, most / 2) && !beginsPage(records - 1, each),
   );
-  const turn = (records % 2 === 0 ? 1 : 0) + again;
-  return lengths[turn % lengths.length] ?? Math.max(2, length);
+  return lengths[again % lengths.length] ?? most;
 }
