@@ -136,7 +136,12 @@ interface Expectation {
   readonly once?: boolean;
   /** Told why, each time that it did not answer. */
   readonly onAway?: (error: TransientError) => void;
+  /** How many connections there may be; by default as many as a run has work for. */
+  readonly connections?: number;
 }
+
+/** For verbs that ask much at once: each connection would learn the schema anew, which takes Postgres longer than all their answers. */
+export const FEW: Expectation = { connections: 2 };
 
 /**
  * Opens the database with the schema in it, and refuses a newer one. Verbs that make nothing try once, unless they say
@@ -146,14 +151,19 @@ export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
-  { makes = 'nothing', once = makes === 'nothing', onAway = () => {} }: Expectation = {},
+  {
+    makes = 'nothing',
+    once = makes === 'nothing',
+    onAway = () => {},
+    connections = windowsAtATime(settings) + 2,
+  }: Expectation = {},
 ): Promise<OpenDatabase> {
   const reached = await reachDatabase(settings, log, signal, makes);
   const { url } = reached;
   const { statementTimeout } = settings;
   const database = new Database({
     url,
-    connections: windowsAtATime(settings) + 2,
+    connections,
     statementTimeoutMs: statementTimeout,
     patienceMs: settings.databasePatience,
     signal,
@@ -192,9 +202,13 @@ export interface Store extends Asked, OpenDatabase {
 }
 
 /** Opens log and database, calls `work`, and closes them whatever happens. */
-export function withStore<T>(asked: Asked, work: (store: Store) => Promise<T>): Promise<T> {
+export function withStore<T>(
+  asked: Asked,
+  work: (store: Store) => Promise<T>,
+  expectation?: Expectation,
+): Promise<T> {
   return withLog(asked.settings, async (log, later) => {
-    const opened = await openDatabase(asked.settings, log, asked.signal);
+    const opened = await openDatabase(asked.settings, log, asked.signal, expectation);
     later(opened);
     return work({ ...asked, ...opened, log, later });
   });
