@@ -11,16 +11,22 @@ test('three workers that share a rate are not refused', async () => {
   const perSecond = 25;
   // All twelve that may be under way come at once when the server stands still for a moment, and a few that are late.
   const scene = await setScene({
-    eventsPerDay: 90,
+    eventsPerDay: 60,
     rateLimit: { perSecond, burst: 16, retryAfter: 'none' },
   });
-  const rate = { DAYWALK_RATE: `${perSecond * 60}/m` };
+  const rate = {
+    DAYWALK_RATE: `${perSecond * 60}/m`,
+    DAYWALK_STREAMS: 'events',
+    DAYWALK_PAGE_LENGTH: '5',
+  };
   const [{ now } = {}] = await scene.database.query('select clock_timestamp()::text as now');
   const workers = Array.from({ length: 3 }, () => scene.start(BACKFILL, rate));
   for (const { ended } of workers) expect(await ended).toMatchObject({ code: 0 });
-  await expectExact(scene, DAYS);
+  await expectExact(scene, DAYS, ['events']);
   const { requests, byStatus } = scene.api.counts;
   expect(byStatus).toEqual({ 200: requests });
+  // More than are let through at once.
+  expect(requests).toBeGreaterThan(16);
   // Nor only because the machine is slow: all of them have taken their slots from one row.
   expect(
     await scene.database.query(

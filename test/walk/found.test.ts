@@ -210,7 +210,9 @@ describe('markers of failure in answers after the first', () => {
       broken && start > 0
         ? body(list.slice(0, 4), total, ',"_shards":{"failed":1}')
         : body(list, total);
-    const source = new ImaginedSource({ [second]: ALL }, { wrap });
+    // Of two pages: what cannot be had behind a first page is split until it fits one.
+    const list = records(1, 12);
+    const source = new ImaginedSource({ [second]: list }, { wrap });
     const exporting = exportingOf(source, { since: second });
     expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
     broken = true;
@@ -218,7 +220,7 @@ describe('markers of failure in answers after the first', () => {
       `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'day'`,
     );
     const again = (await exported({ ...exporting, walkAttempts: 1 })).get(second);
-    expect(again?.published).toEqual(ALL.toSorted());
+    expect(again?.published).toEqual(list.toSorted());
   });
 });
 
