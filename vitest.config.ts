@@ -1,17 +1,28 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Each takes longer than 45 s; much of it is waiting, for a minute to be over or for an outage to end. */
+/** Each takes longer than 35 s; much of it is waiting, for a minute to be over or for an outage to end. */
 const LONGEST = [
   'walk/odd-sources',
   'walk/overlooked',
   'walk/found',
+  'walk/life',
+  'walk/one-second',
+  'walk/changing-sources',
+  'walk/every-step',
   'embedded/sharing',
   'e2e/worker',
   'e2e/embedded',
+  'e2e/demo',
   'e2e/prune',
   'e2e/secrets',
   'e2e/rate',
+  'e2e/which-database',
+  'e2e/away-and-refused',
+  'tier/moving',
+  'tier/moved-archive',
+  'torture/fast',
+  'chaos/fast',
 ].map((name) => `/test/${name}.test.ts`);
 
 /** A fresh clone knows the sizes of files, not how long they take; one that waits must not begin when all others have ended. */
