@@ -1594,8 +1594,11 @@ AS $function$
                and h.hash in (select unnest(among))
              group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
      group by window_id, hash
-  ), reread as (
-    select b.hash, b.window_id, b.brought from by_window b where b.hash in (select o.hash from by_window o where o.otherwise)
+  ), reread as materialized (
+    -- Of what is held no more often than one window brought it there is nothing to sum.
+    select b.hash, b.window_id, b.brought, tree.depth
+      from by_window b join tree using (window_id)
+     where b.hash in (select o.hash from by_window o group by o.hash having bool_or(o.otherwise) and sum(o.copies) > max(o.brought))
   ), upwards as (
     -- Of the windows at one depth, what their parts brought.
     select max(tree.depth) as depth, '{}'::bigint[] as windows, '{}'::bigint[] as hashes, '{}'::bigint[] as brought from tree
@@ -1606,12 +1609,11 @@ AS $function$
        select array_agg(split_from), array_agg(hash), array_agg(brought)
          from (select tree.split_from, hash, sum(brought)::bigint as brought
                  from (select window_id, hash, max(brought) as brought
-                         from (select window_id, hash, brought from reread
+                         from (select window_id, hash, brought from reread where depth = below.depth
                                 union all
                                select * from unnest(below.windows, below.hashes, below.brought)) as either (window_id, hash, brought)
                         group by window_id, hash) as most
                  join tree using (window_id)
-                where tree.depth = below.depth
                 group by tree.split_from, hash) as sums) as above (windows, hashes, brought)
      where below.depth >= 0
   )
