@@ -614,16 +614,19 @@ language sql set search_path = pg_catalog, pg_temp as $$
      cross join lateral (values (g.day - 1, g.day - 1, g.twins_before), (g.day, g.day + 1, g.twins_behind)) as twins (midnight, beside, hashes)
       join daywalk.windows cut on cut.stream_id = of_stream and cut.midnight = twins.midnight
      where g.stream_id = of_stream and g.what = 'day' and g.day in (on_day - 1, on_day + 1) and twins.beside = on_day and twins.hashes is not null
+  ), twin as (
+    -- What is equal at both midnights of the day stood under each of the two days: these are other copies.
+    select pruned.day as stood_on, pruned.cut, h.hash, row_number() over (partition by h.hash order by pruned.day) as rank
+      from pruned cross join lateral unnest(pruned.hashes) as h (hash)
   ), copy as (
-    select pruned.day as stood_on, pruned.hashes, held.*,
-           row_number() over (partition by pruned.cut, held.hash order by held.walk_id, held.page_no, held.position) as rank
+    select pruned.cut, held.*, row_number() over (partition by pruned.cut, held.hash order by held.walk_id, held.page_no, held.position) as rank
       from pruned
       join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
      cross join lateral daywalk.held(w.window_id, pruned.hashes, daywalk.ignored_now(pruned.cut)) as held
   )
   insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, stood_on)
-  select copy.walk_id, copy.page_no, copy.position, copy.day, copy.state, at, copy.first_seen, copy.revision, copy.stood_on
-    from copy where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
+  select distinct on (walk_id, page_no, position) walk_id, page_no, position, day, state, at, first_seen, revision, stood_on
+    from copy join twin using (cut, hash, rank)
   on conflict (walk_id, page_no, position) do update set stood_on = excluded.stood_on where mark.stood_on is null
 $$;
 

@@ -156,14 +156,14 @@ describe('a table that somebody reads', () => {
 });
 
 describe('what is pruned', () => {
-  const mark = (streamId: number) =>
+  const mark = (streamId: number, day = DAY) =>
     server.query<{ marked: string }>(
       `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) as marked
          from daywalk.shown_days d where d.stream_id = $1 and d.day = $2::date`,
-      [streamId, DAY],
+      [streamId, day],
     );
-  const seal = (streamId: number) =>
-    server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, DAY]);
+  const seal = (streamId: number, day = DAY) =>
+    server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, day]);
 
   it('goes from a table without a retention of its own, and stays in one that outlives the pages', async () => {
     const streamId = await planDays(database);
@@ -270,6 +270,39 @@ describe('what is pruned', () => {
       expect(await idsOf('alerts')).toEqual([2, 2, 2, 3, ...more]);
       await letHoursPass(database, 2);
     }
+  });
+
+  it('stays in one that outlives the pages, where the day between two that went is shown only then, and what stood at its midnights is equal', async () => {
+    const [between, behind] = ['2026-03-06', '2026-03-07'];
+    const streamId = await planDays(database, [DAY, between, behind]);
+    const prove = async (day: string, ids: readonly number[]) =>
+      proveTexts(database, await windowOf(database, streamId, day), [textsOf(ids)]);
+    await prove(DAY, [1, 2]);
+    await prove(behind, [2, 4]);
+    const two = textsOf([2]);
+    const both = { across: two, before: two, after: two };
+    for (const day of [DAY, between])
+      await proveCutOf(database, await windowOf(database, streamId, day, 'cut'), both, {
+        records: 0,
+        removed: 1,
+      });
+    for (const day of ['2026-03-04', behind])
+      await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
+    for (const day of [DAY, behind]) await seal(streamId, day);
+    await apply(database, tableOf([column('id', 'bigint')], { retention: null }));
+    await sync(database);
+    for (const day of [DAY, behind]) expect((await mark(streamId, day))[0]?.marked).toBe('pruned');
+    await prove(between, [2, 3, 2]);
+    await sync(database);
+    expect(
+      await server.query('select day::text, id::int from daywalk.alerts order by day, id'),
+    ).toEqual([
+      { day: DAY, id: 1 },
+      { day: DAY, id: 2 },
+      { day: between, id: 3 },
+      { day: behind, id: 2 },
+      { day: behind, id: 4 },
+    ]);
   });
 
   it('stays in one that outlives the pages in its newest version, also where another day shows an older one again', async () => {
