@@ -1638,19 +1638,19 @@ AS $function$
       join daywalk.windows cut on cut.stream_id = of_stream and cut.midnight = twins.midnight
      where t.stream_id = of_stream and t.day in (on_day - 1, on_day + 1) and twins.beside = on_day and twins.hashes is not null
   ), twin as (
-    select copy.*
-      from (select moved.cut, moved.hashes, held.*,
-                   row_number() over (partition by moved.cut, held.hash order by held.hidden_by is distinct from moved.cut,
-                                      held.walk_id desc, held.page_no desc, held.position desc) as rank
-              from moved
-              join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
-             cross join lateral daywalk.held(w.window_id, moved.hashes, daywalk.ignored_now(moved.cut)) as held
-             where held.state in ('shown', 'missing') or (held.state = 'gone' and held.hidden_by = moved.cut)) as copy
-     where copy.rank <= cardinality(array_positions(copy.hashes, copy.hash))
+    -- What is equal at both midnights of the day is in both files: these are other copies.
+    select moved.cut, h.hash, row_number() over (partition by h.hash order by moved.cut) as rank from moved cross join lateral unnest(moved.hashes) as h (hash)
+  ), copy as (
+    select moved.cut, held.*, row_number() over (partition by moved.cut, held.hash order by coalesce(held.hidden_by not in (select m.cut from moved m), true),
+                                                 held.walk_id desc, held.page_no desc, held.position desc) as rank
+      from moved
+      join daywalk.windows w on w.stream_id = of_stream and w.kind = 'day' and w.day = on_day
+     cross join lateral daywalk.held(w.window_id, moved.hashes, daywalk.ignored_now(moved.cut)) as held
+     where held.state in ('shown', 'missing') or (held.state = 'gone' and held.hidden_by in (select m.cut from moved m))
   ), hidden as (
     insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
-    select twin.walk_id, twin.page_no, twin.position, twin.day, twin.state, at, twin.first_seen, twin.revision, twin.cut
-      from twin where twin.hidden_by is null
+    select distinct on (walk_id, page_no, position) walk_id, page_no, position, day, state, at, first_seen, revision, cut
+      from copy join twin using (cut, hash, rank) where hidden_by is null
     on conflict (walk_id, page_no, position) do update set hidden_by = excluded.hidden_by
     returning mark.day
   )

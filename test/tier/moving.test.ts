@@ -516,6 +516,33 @@ it('a day moves though nobody planned the days beside it, and those hide later w
   expect(await audit(server)).toEqual([]);
 });
 
+it('a day that nobody planned between two that moved hides later what both show at its midnights, of equal records another copy each', async () => {
+  await clear(server);
+  const [, between, behind] = DAYS;
+  const streamId = await planDays(database, [DAY, behind]);
+  const prove = async (day: string, ids: readonly number[]) =>
+    proveTexts(database, await windowOf(database, streamId, day), [textsOf(ids)]);
+  await prove(DAY, [1, 2]);
+  await prove(behind, [2, 4]);
+  const two = textsOf([2]);
+  const both = { across: two, before: two, after: two };
+  for (const end of [DAY, between]) {
+    const cut = await windowOf(database, streamId, end, 'cut');
+    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+  }
+  for (const end of ['2026-03-04', behind])
+    await proveCutOf(database, await windowOf(database, streamId, end, 'cut'));
+  await sealAll(database);
+  expect((await moveAll(partsOf(database, store), ['events'])).kept).toEqual([]);
+  await planDays(database, [between]);
+  for (let walk = 0; walk < 2; walk += 1) {
+    await prove(between, [2, 3, 2]);
+    expect(await server.query('select record from daywalk.events')).toEqual([
+      { record: { id: 3 } },
+    ]);
+  }
+});
+
 describe('a record that a day in the tier hides as an older version', () => {
   const DAY_BEFORE = '2026-03-04';
   const [first, second] = ['{"id": 1, "serial": 7}', '{"id": 2, "serial": 7}'] as const;
