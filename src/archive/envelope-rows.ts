@@ -70,7 +70,8 @@ export async function findNewestWalk(query: Query, streamId: number) {
 }
 
 /** Members by which clients go on to the next page, in the text of `jsonb`; no text within it has a quote without a backslash. */
-const SAYS_MORE = /("(?:has_?more(?:_?[a-z]+)?|has_?next(?:_?page)?)": )(?:true|false)\b/gi;
+const SAYS_MORE =
+  /("(?:has_?more(?!_?(?:info|detail))(?:_?[a-z]+)?|has_?next(?:_?page)?)": )(?:true|false)\b/gi;
 
 /**
  * The first page of a walk around other records: everything else in it is as it was.
