@@ -34,8 +34,6 @@ export class Walk {
   #believed: string | null = null;
   /** Answers since the newest page that brought nothing to store. */
   #inVain = 0;
-  /** Longer pages came empty where one of this length did not: a cache may give the same answer again. */
-  #mostLength = Number.POSITIVE_INFINITY;
 
   constructor(context: WindowContext, walk: OpenWalk, manner: WalkManner) {
     const { budget, fetchPage: fetch, knowledge } = context;
@@ -135,8 +133,7 @@ export class Walk {
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge, window } = this.#context;
     const { facts, page, wasted } = await this.#asking.withLength(this.#observed, async (most) => {
-      const length = Math.min(most, this.#mostLength);
-      const at = (observed: WalkObserved) => pageAfter(observed, length, knowledge.offsetCap);
+      const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
       const request = { ...this.#asking.target, ...at(this.#observed) };
       this.#prefetch.follow(
         this.#observed,
@@ -282,7 +279,8 @@ export class Walk {
         const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;
         await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);
-        if (this.#observed.paging === 'offset') this.#mostLength = length;
+        if (this.#observed.paging === 'offset')
+          this.#observed = { ...this.#observed, mostLength: length };
         return this.#goOn(answer);
       }
       const reason = `nothing comes from record ${records - 1} on, which had come before`;

@@ -531,6 +531,30 @@ describe('pages that come empty at random', () => {
     expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
   });
 
+  it('leave the pages behind them as long as they are, and asked for once', async () => {
+    const asked = [];
+    for (const empty of [0, 1]) {
+      let left = empty;
+      const source = new ImaginedSource(
+        { [second]: records(100, 403) },
+        {
+          arrange: (list, _, { start, length }) => {
+            if (left === 0 || start !== 19 || length !== 20) return list;
+            left -= 1;
+            return [];
+          },
+        },
+      );
+      const exporting = exportingOf(source, { since: second, pageLength: 20 });
+      await teach(exporting, { proven_size: 1_000, paging: 'offset', reach: 1 });
+      expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+      expect(left).toBe(0);
+      asked.push(source.asked.length);
+    }
+    const [without = 0, withOne = 0] = asked;
+    expect(withOne - without).toBeLessThan(10);
+  });
+
   it('teach no much shorter pages where a cache gives the same empty answer again', async () => {
     const source = new ImaginedSource(
       { [second]: records(100, 24) },

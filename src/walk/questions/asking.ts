@@ -100,7 +100,9 @@ export class Asking {
     const answer = await orError(this.ask(records, 1), mayRefuseDepth);
     if (!(answer instanceof Error)) return answer;
     // In an outage all is refused, the last record, too; where requests are refused by turns, this one is not refused again.
-    const { came } = await this.askDeep(records, records - 1, 1);
+    let came = 0;
+    for (let time = 0; came === 0 && time < this.#context.knowledge.repeats; time += 1)
+      ({ came } = await this.askDeep(records, records - 1, 1));
     if (came === 0 || (await this.#far(records, 1)) !== null) throw answer;
     return orNull(this.ask(records, 1), mayRefuseDepth);
   }

@@ -33,6 +33,8 @@ export interface WalkObserved {
   readonly newest?: string | undefined;
   /** A page has no room for the last record and the one behind it. */
   readonly apart?: boolean;
+  /** A longer page came empty where one of this length did not: a cache may give the same answer again. */
+  readonly mostLength?: number | undefined;
 }
 
 /** A walk before its first page. */
@@ -53,6 +55,7 @@ export function withPage(observed: WalkObserved, page: PageObserved): WalkObserv
     first: observed.first ?? page.digest,
     newest: page.digest,
     apart: false,
+    mostLength: undefined,
   };
 }
 

@@ -90,7 +90,8 @@ export function pageAfter(observed: WalkObserved, most: number, offsetCap: numbe
   if (records > 0 && largestPage === 1)
     return { start, length: Math.min(most, records > 1 && isPowerOfTwo(records) ? 2 : 1) };
   const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
-  return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
+  const length = Math.min(most, observed.mostLength ?? most, deepest - start);
+  return { start, length: Math.max(1 + skip, length) };
 }
 
 /** Of so many lengths one is asked with. */
