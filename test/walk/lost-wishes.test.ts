@@ -34,9 +34,14 @@ beforeAll(async () => {
 });
 afterAll(() => exported.close());
 
+/** The day, and not a cut beside it. */
 const isBegun = async () =>
-  (await exported.server.query('select from daywalk.walks where outcome is null and pages > 0'))
-    .length > 0;
+  (
+    await exported.server.query(
+      `select from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+        where k.outcome is null and k.pages > 0 and w.kind = 'day'`,
+    )
+  ).length > 0;
 
 /** `daywalk backfill --only all` of another process: at its beginning (null), and at its end. */
 async function ask(before: number | null): Promise<number> {
@@ -82,8 +87,11 @@ test('where nothing is lost nothing is asked for again', async () => {
 test('what another process had begun to walk when it was asked for is asked for again, as it may be of before', async () => {
   asked = null;
   await again();
-  // The cuts were walked behind the day.
-  expect(await ask(asked)).toBe(1);
+  await ask(asked);
+  // So may be a cut that was walked beside the day.
+  expect(
+    await exported.server.query(`select kind from daywalk.windows where rewalk and kind = 'day'`),
+  ).toHaveLength(1);
 });
 
 test('the walks of a cut are gone when it is to be proven: it is walked again at once, and nothing fails (I4)', async () => {
