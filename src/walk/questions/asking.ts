@@ -222,14 +222,16 @@ export class Asking {
     // Each of another length, as a cache may give the same empty answer again.
     const lengths = Array.from({ length: knowledge.repeats }, (_, less) => refused - less);
     for (let half = refused / 2; half > shown; half /= 2) lengths.push(Math.floor(half));
+    const told = `pages of ${refused} records are empty, where shorter ones are not`;
     let length = shown;
     for (const tried of lengths.filter((each) => each > shown)) {
       if ((await this.ask(0, tried)).came === 0) continue;
       if (tried === refused) return;
+      // One that is hardly shorter tells of chance, and of no length.
+      if (2 * tried > refused) await knowledge.caughtEmpty(told);
       length = tried;
       break;
     }
-    const told = `pages of ${refused} records are empty, where shorter ones are not`;
     await knowledge.learn('page_length', length, told);
     throw new WalkError('learned', told);
   }
