@@ -513,8 +513,6 @@ describe('beside records', () => {
     [{ pendingWarnings: ['Results limited to first 500 rows'] }],
     [message('WARN', 'Unable to distribute to peer idx1')],
     [message('WARN', 'The searching job was cancelled')],
-    [{ message: 'Showing first 500 of 1234' }],
-    [{ warnings: ['Returned the first 1,000 of 12,345 events'] }],
     [{ warnings: ['Result set too large; truncated'] }],
     // Graylog, Solr, and a search whose state is told beside its id.
     [{ execution: { done: false } }],
@@ -657,6 +655,8 @@ describe('beside records', () => {
     // A page that is one of several, and what is told of others.
     [{ message: 'Showing 34 of 1234' }],
     [{ message: 'Showing first 34 of 34' }],
+    // Of each page, whatever its start is.
+    [{ message: 'Showing first 34 of 1234' }],
     [{ warnings: ['The first 500 of 1234 hosts were scanned'] }],
     [{ warnings: ['Event text too long; truncated', 'Result set too large to be cached'] }],
     [{ warnings: ['A previous search was cancelled'] }],

@@ -531,6 +531,40 @@ describe('pages that come empty at random', () => {
     expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
   });
 
+  it.each<['number' | 'offset', number]>([
+    ['number', 6],
+    ['offset', 1],
+  ])(
+    'once where the last record is asked for, of pages by %s, fail no day whose source refuses to begin behind it',
+    async (paging, size) => {
+      let left = 1;
+      const byNumber = ({ start, length }: { start: number; length: number }) =>
+        start - (paging === 'number' ? start % length : 0);
+      const source = new ImaginedSource(
+        { [second]: records(100, size) },
+        {
+          before: (asked, request) => {
+            if (request.start > 0 && request.start >= asked.within(request).length)
+              throw new RequestError(404, 'no such page');
+          },
+          arrange: (list, _, request) => {
+            const { start, length } = request;
+            const isLast = length === 1 && start === list.length - 1;
+            if (left > 0 && isLast) {
+              left -= 1;
+              return [];
+            }
+            return [...Array.from({ length: start }, () => ''), ...list.slice(byNumber(request))];
+          },
+        },
+      );
+      const exporting = exportingOf(source, { since: second, pageLength: 4 });
+      await teach(exporting, { empties: 0.2, paging, reach: 1 });
+      expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+      expect(left).toBe(0);
+    },
+  );
+
   it('leave the pages behind them as long as they are, and asked for once', async () => {
     const asked = [];
     for (const empty of [0, 1]) {
