@@ -140,9 +140,6 @@ interface Expectation {
   readonly connections?: number;
 }
 
-/** For verbs that ask much at once: each connection would learn the schema anew, which takes Postgres longer than all their answers. */
-export const FEW: Expectation = { connections: 2 };
-
 /**
  * Opens the database with the schema in it, and refuses a newer one. Verbs that make nothing try once, unless they say
  * otherwise: somebody who only looks wants to know at once that it is away.
@@ -213,6 +210,10 @@ export function withStore<T>(
     return work({ ...asked, ...opened, log, later });
   });
 }
+
+/** The same for verbs that ask much at once: each connection learns the schema anew, which takes Postgres longer than all their answers. */
+export const withFewConnections = <T>(asked: Asked, work: (store: Store) => Promise<T>) =>
+  withStore(asked, work, { connections: 2 });
 
 const SAY_EVERY_MS = 30_000;
 

@@ -16,6 +16,7 @@ import {
   letHoursPass,
   proveCutOf,
   proveTexts,
+  proveTwinsAt,
   publishNext,
   textsOf,
   windowOf,
@@ -43,10 +44,7 @@ async function makeDays(): Promise<number> {
 
 /** Proves that both days show the record 2 at their midnight, where it is one. */
 async function proveMidnight(streamId: number): Promise<void> {
-  const two = textsOf([2]);
-  const both = { across: two, before: two, after: two };
-  const cut = await windowOf(database, streamId, DAY, 'cut');
-  await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+  await proveTwinsAt(database, streamId, [DAY], [2]);
   await seal(streamId);
 }
 

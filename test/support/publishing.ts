@@ -135,6 +135,23 @@ export async function proveCutOf(
   await proveCut(database, cut, { ...proof, across, ...sides });
 }
 
+/** Proves the midnights at the ends of these days, each of which shows these records on both of its sides. */
+export async function proveTwinsAt(
+  database: Database,
+  streamId: number,
+  days: readonly Day[],
+  ids: readonly number[],
+): Promise<void> {
+  const texts = textsOf(ids);
+  for (const day of days)
+    await proveCutOf(
+      database,
+      await windowOf(database, streamId, day, 'cut'),
+      { across: texts, before: texts, after: texts },
+      { records: 0, removed: ids.length },
+    );
+}
+
 /** Proves a window by a walk of these texts. */
 export async function proveTexts(
   database: Database,

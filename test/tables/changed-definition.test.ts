@@ -14,6 +14,7 @@ import {
   letHoursPass,
   proveCutOf,
   proveTexts,
+  proveTwinsAt,
   publishNext,
   textsOf,
   windowOf,
@@ -204,10 +205,7 @@ describe('what is pruned', () => {
     const streamId = await planDays(database, [DAY, behind]);
     await publishNext(database, streamId, [[1, 2]]);
     await publishNext(database, streamId, [[2, 3]]);
-    const two = textsOf([2]);
-    const cut = await windowOf(database, streamId, DAY, 'cut');
-    const both = { across: two, before: two, after: two };
-    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+    await proveTwinsAt(database, streamId, [DAY], [2]);
     await seal(streamId);
     await apply(
       database,
@@ -279,13 +277,7 @@ describe('what is pruned', () => {
       proveTexts(database, await windowOf(database, streamId, day), [textsOf(ids)]);
     await prove(DAY, [1, 2]);
     await prove(behind, [2, 4]);
-    const two = textsOf([2]);
-    const both = { across: two, before: two, after: two };
-    for (const day of [DAY, between])
-      await proveCutOf(database, await windowOf(database, streamId, day, 'cut'), both, {
-        records: 0,
-        removed: 1,
-      });
+    await proveTwinsAt(database, streamId, [DAY, between], [2]);
     for (const day of ['2026-03-04', behind])
       await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
     for (const day of [DAY, behind]) await seal(streamId, day);

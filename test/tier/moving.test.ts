@@ -28,6 +28,7 @@ import {
   letHoursPass,
   proveCutOf,
   proveTexts,
+  proveTwinsAt,
   publishNext,
   textsOf,
   windowOf,
@@ -484,14 +485,8 @@ it('a day moves though nobody planned the days beside it, and those hide later w
   await clear(server);
   const streamId = await planDays(database, [DAY]);
   await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2, 3])]);
-  for (const [end, id] of [
-    ['2026-03-04', 1],
-    [DAY, 3],
-  ] as const) {
-    const both = { across: textsOf([id]), before: textsOf([id]), after: textsOf([id]) };
-    const cut = await windowOf(database, streamId, end, 'cut');
-    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
-  }
+  await proveTwinsAt(database, streamId, ['2026-03-04'], [1]);
+  await proveTwinsAt(database, streamId, [DAY], [3]);
   await sealAll(database);
   const parts = partsOf(database, store);
   expect((await moveAll(parts, ['events'])).kept).toEqual([]);
@@ -524,12 +519,7 @@ it('a day that nobody planned between two that moved hides later what both show 
     proveTexts(database, await windowOf(database, streamId, day), [textsOf(ids)]);
   await prove(DAY, [1, 2]);
   await prove(behind, [2, 4]);
-  const two = textsOf([2]);
-  const both = { across: two, before: two, after: two };
-  for (const end of [DAY, between]) {
-    const cut = await windowOf(database, streamId, end, 'cut');
-    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
-  }
+  await proveTwinsAt(database, streamId, [DAY, between], [2]);
   for (const end of ['2026-03-04', behind])
     await proveCutOf(database, await windowOf(database, streamId, end, 'cut'));
   await sealAll(database);

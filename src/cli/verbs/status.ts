@@ -21,7 +21,7 @@ import { numberFlag } from '../flags.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { askedOf, FEW, withStore } from '../wiring.ts';
+import { askedOf, withFewConnections } from '../wiring.ts';
 import { describeChange, describeTable } from './tables.ts';
 
 /** Spans of gaps that `status` lists; `gaps` lists all. */
@@ -33,27 +33,23 @@ export async function status(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const { settings, names } = asked;
   const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS) ?? MONTHS_SHOWN;
-  return withStore(
-    asked,
-    async ({ database }) => {
-      const { timezone: timeZone, settle: settleMs, schedule } = settings;
-      const facts = await readStatus(database, names, { timeZone, settleMs, months });
-      if (invocation.options.json === true) printJson(statusDocument(facts, schedule));
-      else if (facts.streams.every(({ streamId }) => streamId === null))
-        print(
-          'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
-        );
-      else {
-        printColoured(...renderCalendar(facts.streams, process.stdout.columns ?? 100));
-        const changes = await compareTables(database, settings.tables);
-        // A table that is there and that these settings do not define may be of other ones.
-        const wanting = changes.filter(({ change }) => change !== 'stray');
-        print(describeStatus(facts, schedule, wanting));
-      }
-      return EXIT.done;
-    },
-    FEW,
-  );
+  return withFewConnections(asked, async ({ database }) => {
+    const { timezone: timeZone, settle: settleMs, schedule } = settings;
+    const facts = await readStatus(database, names, { timeZone, settleMs, months });
+    if (invocation.options.json === true) printJson(statusDocument(facts, schedule));
+    else if (facts.streams.every(({ streamId }) => streamId === null))
+      print(
+        'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
+      );
+    else {
+      printColoured(...renderCalendar(facts.streams, process.stdout.columns ?? 100));
+      const changes = await compareTables(database, settings.tables);
+      // A table that is there and that these settings do not define may be of other ones.
+      const wanting = changes.filter(({ change }) => change !== 'stray');
+      print(describeStatus(facts, schedule, wanting));
+    }
+    return EXIT.done;
+  });
 }
 
 /** What stands below the calendar: totals, what runs, the last run and the next, and what is missing. */

@@ -13,7 +13,7 @@ import { readSplit } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
 import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
-import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
+import { askForLook, lookAtEnd, lookAtUnion, SAYS_MORE } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
 import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
@@ -165,8 +165,7 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
     shown.push(...answer.hashes);
     // A page that is shorter than asked may be cut short, unless its total says that it is all.
     const isAll = shown.length >= stored.length && answer.total === shown.length;
-    if ((answer.came === 0 || isAll) && answer.more && answer.came < length)
-      return 'its answer says that there is more';
+    if ((answer.came === 0 || isAll) && answer.more && answer.came < length) return SAYS_MORE;
     if (answer.came === 0 || isAll) break;
     start += knowledge.paging === 'number' ? length : answer.came;
   }

@@ -16,7 +16,8 @@ type LookedAt = Span &
   Pick<ProvenWalk, 'walkId' | 'records'> &
   Partial<Pick<ProvenWalk, 'pages' | 'proof'>>;
 
-const SAYS_MORE = 'its answer says that there is more';
+/** What differs where an answer to a look tells of more than it shows. */
+export const SAYS_MORE = 'its answer says that there is more';
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.
