@@ -194,9 +194,9 @@ export class Walk {
     const { records, lastTotal } = this.#observed;
     const { knowledge } = this.#context;
     if (lastTotal === records && isExact(records, knowledge.learned)) return 'last';
-    // Parts are compared with the whole, which was asked.
-    const isAsked =
-      this.#walk.role === 'whole' || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
+    // Halves and the sides of a cut are compared with what holds them, which was asked.
+    const isBeside = !['whole', 'across'].includes(this.#walk.role);
+    const isAsked = !isBeside || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
     if (!isAsked || (await this.#asking.endsAlone(records))) return 'last';
     // A long page behind it has shown nothing, and a short one does: they do not begin at one place.
     if (this.#pageClaims.at(-1)?.came === 0) return this.#notContinued(1);

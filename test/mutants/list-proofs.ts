@@ -41,8 +41,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a half ends with a record beside which no page has room',
     WALK,
-    "this.#walk.role === 'whole' || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;",
-    "this.#walk.role === 'whole';",
+    "!isBeside || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;",
+    '!isBeside;',
     ODD,
   ),
   mutant(

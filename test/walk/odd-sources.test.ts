@@ -1309,6 +1309,24 @@ describe('pages that hold so many bytes, and one record at least', () => {
     expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
   });
 
+  it('do not keep a midnight apart behind which the first record of a day stands that has no room', async () => {
+    const [before = '', after = ''] = closedDays(2);
+    const small = (seconds: number) => `{"at": ${seconds}, "raw": "${'x'.repeat(50)}"}`;
+    const lists = {
+      [before]: [20_000, 86_397, 86_398].map(small),
+      [after]: [`{"at": 1, "raw": "${'x'.repeat(9_970)}"}`, ...[30_000, 40_000, 50_000].map(small)],
+    };
+    const at = (one: string) => JSON.parse(one).at;
+    const source = new ImaginedSource(lists, { wrap, at });
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 50 };
+    await teach(exporting, { reach: 120 });
+    await runOnce(exporting);
+    const results = await readResults(server, exporting.stream);
+    expect([...results].map(([key, { state, published }]) => [key, state, published])).toEqual(
+      Object.entries(lists).map(([key, list]) => [key, 'complete', list.toSorted()]),
+    );
+  });
+
   const SPREAD = (one: string) => 2_000 * JSON.parse(one).id;
   const SPREAD_MORE = (one: string) => 1_000 * JSON.parse(one).id;
   it.each(
