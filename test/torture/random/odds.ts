@@ -134,7 +134,7 @@ export function pageOf(trials: readonly Trial[], seed: number, seconds: number):
   ].join('\n');
 }
 
-/** The requests of a server, and what became of each window. */
+/** The requests of a server, what became of each window, and what was learned. */
 export async function traceOf(trial: Trial, database: TrialDatabase): Promise<string> {
   const windows = await database.query<{ told: string }>(
     `select concat_ws(' ', w.window_id, w.kind, w.from_time, '-', w.to_time, w.level_from, w.level_to, w.state, 'looks', w.looks,
@@ -147,6 +147,9 @@ export async function traceOf(trial: Trial, database: TrialDatabase): Promise<st
                       'of', first_total, 'shown', shown, 'ignores ' || nullif(ignored::text, '{}'), '- ' || reason) as told
        from daywalk.walks order by walk_id`,
   );
+  const learned = await database.query<{ told: string }>(
+    `select concat_ws(' ', 'learned', fact, value, 'as', evidence) as told from daywalk.learned order by learned_at`,
+  );
   return [
     tellNature(natureOf(trial.seed)),
     ...trial.exchanges.map(
@@ -154,7 +157,7 @@ export async function traceOf(trial: Trial, database: TrialDatabase): Promise<st
         `${one.number} +${one.seconds}s ${one.from} - ${one.to} start ${one.start} length ${one.length} ${one.levels} -> ` +
         `${one.status} ${one.records} ${one.answer.slice(0, 90)}`,
     ),
-    ...[...windows, ...walks].map(({ told }) => told),
+    ...[...windows, ...walks, ...learned].map(({ told }) => told),
     ...trial.days.map((day) => JSON.stringify(day)),
     ...trial.stops.map((stop, pass) => `pass ${pass}: ${stop || 'ended'}`),
   ].join('\n');
