@@ -904,6 +904,7 @@ describe('a score that differs each time', () => {
       [
         ['one record, where the same question is answered from a cache', ['{"id": 7}'], true],
         ['two', ['{"id": 7}', '{"id": 3}'], false],
+        ['four, of which two are equal', [3, 7, 7, 9].map((id) => `{"id": ${id}}`), false],
       ],
       [
         ['one record', ['{"id": 7}'], false],
@@ -915,7 +916,9 @@ describe('a score that differs each time', () => {
     const cache = new Map<string, string>();
     const wrap: Habits['wrap'] = (page, _total, request) => {
       asked += 1;
-      const scored = page.map((record) => record.replace('{', `{"score":${Math.sin(asked)},`));
+      const scored = page.map((record, n) =>
+        record.replace('{', `{"score":${Math.sin(9 * asked + n)},`),
+      );
       const answer = `[${scored.join(',')}]`;
       const known = isCached ? cache.get(JSON.stringify(request)) : undefined;
       cache.set(JSON.stringify(request), known ?? answer);
@@ -929,6 +932,25 @@ describe('a score that differs each time', () => {
     expect(result?.published).toHaveLength(list.length);
     expect(source.asked.length).toBeLessThan(60);
   });
+});
+
+it('an identity is none, where records are equal but for it, and each answer shows others of them', async () => {
+  const list = Array.from({ length: 30 }, (_, n) => `{"id": ${n}}`);
+  const source = new ImaginedSource(
+    { [day]: list },
+    {
+      clamp: 4,
+      at: () => 3_600,
+      arrange: (all, number) => [
+        ...all.slice((4 * number) % 28),
+        ...all.slice(0, (4 * number) % 28),
+      ],
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 6 };
+  await runOnce(exporting);
+  expect((await readResults(server, exporting.stream)).get(day)?.state).not.toBe('complete');
+  expect(await server.query(`select from daywalk.learned where fact = 'ignored'`)).toEqual([]);
 });
 
 describe('a value that runs in some records alone, as the time that is left for an open alert', () => {

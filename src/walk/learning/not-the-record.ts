@@ -5,6 +5,7 @@
 import type { Page, PageRequest, Span } from '../../model.ts';
 import { readFirstRecords, readProofBefore } from '../../store/evidence/evidence.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
+import { orNull } from '../failures.ts';
 import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords } from '../questions/questions.ts';
@@ -16,6 +17,7 @@ import {
   differenceOf,
   differencesOf,
   inAll,
+  inAllAnew,
   inAllOfBoth,
   inAllOrOneRow,
   inMost,
@@ -55,8 +57,20 @@ export async function learnWhatRuns(
     if (learned !== null) return learned;
   }
   const lists = answers.map(({ list }) => list);
-  const places = believed(differencesOf(lists, knowledge.ignored), inSome(stream.idPath));
+  const differences = differencesOf(lists, knowledge.ignored);
+  let places = believed(differences, inSome(stream.idPath));
+  if (places.length === 0) {
+    const anew = believed(differences, inAllAnew);
+    // Of a longer list, each answer may show other records.
+    const isAll = anew.length > 0 && (await endsBehind(context, first, one.list.length));
+    places = isAll ? anew : [];
+  }
   return knowledge.ignore(places, `asked again, records are the same but for ${places.join(', ')}`);
+}
+
+async function endsBehind(context: AskingContext, first: PageRequest, records: number) {
+  const behind = await orNull(askRecords(context, { ...first, start: records, length: 1 }));
+  return behind?.list.length === 0;
 }
 
 /**

@@ -177,9 +177,15 @@ export function inMost(found: Difference): boolean {
 export function inAllOfBoth(found: Difference, other: Difference | null): boolean {
   if (other === null || !inAll(other)) return false;
   if (found.doubtful.join() !== other.doubtful.join()) return false;
-  const rows = [...found.pairs, ...other.pairs].flat();
-  return found.doubtful.every((place) => new Set(valuesOf(place, rows)).size === rows.length);
+  return noneTwice(found.doubtful, [...found.pairs, ...other.pairs].flat());
 }
+
+/** All records differ, and no value comes twice: then not even equal records keep theirs. */
+export const inAllAnew = ({ doubtful, pairs, moved, isWhole }: Difference): boolean =>
+  isWhole && moved.length === pairs.length && noneTwice(doubtful, pairs.flat());
+
+const noneTwice = (places: readonly string[], rows: readonly Row[]): boolean =>
+  places.every((place) => new Set(valuesOf(place, rows)).size === rows.length);
 
 /** Whether all records are told apart without the places; and several of those that differ, also without what counts through them. */
 function areToldApart(found: Difference): boolean {
