@@ -132,7 +132,7 @@ export class Walk {
     const { walkId } = this.#walk;
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge, window } = this.#context;
-    const { facts, page, wasted } = await this.#asking.withLength(this.#observed, async (most) => {
+    const answer = await this.#asking.withLength(this.#observed, async (most) => {
       const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
       const request = { ...this.#asking.target, ...at(this.#observed) };
       this.#prefetch.follow(
@@ -151,6 +151,8 @@ export class Walk {
       knowledge.shown(request, asked.facts.came);
       return asked;
     });
+    if (answer === null) return this.#lastIsThere();
+    const { facts, page, wasted } = answer;
     this.#asking.requests += facts.stored ? wasted : wasted + page.requests;
     if (facts.stored) {
       this.#inVain = 0;

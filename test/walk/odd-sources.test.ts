@@ -769,6 +769,41 @@ describe('pages that are counted by number, and refused from a depth on', () => 
   });
 });
 
+it.each(['none', 'exact'] as const)(
+  'a list of full pages that are counted by number is whole where what is behind it is refused, totals %s',
+  async (totals) => {
+    const [before = ''] = closedDays(2);
+    const habits: Habits = {
+      totals,
+      // Within one second, which is not split.
+      at: () => 40_000,
+      arrange: (whole, _, { start, length }) => {
+        const first = Math.floor(start / length) * length;
+        return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+      },
+      wrap: (page, _, asked) => {
+        const count = source.within(asked).length;
+        const total = totals === 'none' ? '' : `"total":${count},`;
+        return `{${total}"data":[${page.join(',')}]}`;
+      },
+      before: (_, asked) => {
+        const count = source.within(asked).length;
+        const begins = Math.floor(asked.start / asked.length) * asked.length;
+        if (begins > 0 && begins >= count) throw new RequestError(404, 'no such page');
+      },
+    };
+    const lists = { [before]: records(101, 122), [day]: records(1, 12) };
+    const source = new ImaginedSource(lists, habits);
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 4 };
+    const results = await exported(exporting);
+    expect([...results.values()].map(({ state, windows }) => [state, windows])).toEqual([
+      ['complete', 1],
+      ['complete', 1],
+    ]);
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  },
+);
+
 describe('records that are numbered in each list', () => {
   it.each(
     andAtNight(

@@ -1,5 +1,4 @@
 /** Whether lists are cut, and by what: a cap on their number, or something else, as a share of each shard (docs/completeness.md C6). */
-import { addDays } from '../../plan/days.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
 import { walkAnewBySize } from '../../store/evidence/learned.ts';
 import { findLonger } from '../../store/evidence/proven.ts';
@@ -7,7 +6,7 @@ import { orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { askForLook, lookAtEnd } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { daysOf, textOf } from '../questions/span.ts';
+import { rangesWith, textOf } from '../questions/span.ts';
 import { isRound } from '../rules/verdict.ts';
 
 /**
@@ -24,18 +23,13 @@ export async function isLongerShown(context: WindowContext, records: number): Pr
   return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }
 
-/** Ranges that are longer than a day reach so many days before it, or behind it. */
-const DAYS_BESIDE = [-1, 1, -7, 7];
-
 /**
  * Whether a range of some days shows another record behind so many of them; a source may begin anew there, or show the last one
  * again. A round number may be a cap for each day.
  */
 async function isMoreShownBeside(context: WindowContext, records: number): Promise<boolean> {
   if (isRound(records)) return false;
-  const { day } = context.window;
-  for (const beside of DAYS_BESIDE.map((days) => addDays(day, days))) {
-    const span = beside < day ? daysOf(beside, day) : daysOf(day, beside);
+  for (const span of rangesWith(context.window.day)) {
     const shownAt = async (start: number) =>
       (await orNull(question(context, span, start, 1)))?.hashes[0];
     const more = await shownAt(records);

@@ -18,9 +18,16 @@ import { skipOf, type WalkObserved } from '../rules/observed.ts';
 import type { WalkManner } from '../rules/steps.ts';
 import { isPowerOfTwo } from '../rules/verdict.ts';
 import type { AskingContext } from './context.ts';
-import { elsewhere } from './elsewhere.ts';
-import { askShorter, isOfDepth, isOfRecord, orShorter, pageOrNull } from './questions.ts';
-import { dayOf, targetOf, textOf, type WalkTarget } from './span.ts';
+import {
+  askShorter,
+  heedsStart,
+  isBehindEnd,
+  isOfDepth,
+  isOfRecord,
+  orShorter,
+  pageOrNull,
+} from './questions.ts';
+import { targetOf, textOf, type WalkTarget } from './span.ts';
 
 type Asked = Pick<Page, 'start' | 'length'>;
 
@@ -168,25 +175,13 @@ export class Asking {
       const { pageLength: long } = this.#walk;
       const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
       if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
-      if (pages === 1 && (lastTotal ?? 0) <= records && !(await this.#heedsStart()))
+      const isAll = pages === 1 && (lastTotal ?? 0) <= records;
+      if (isAll && !(await heedsStart(this.#context, this.target)))
         throw contradicted(COUNTS_FROM_ONE);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)
         throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);
     }
-  }
-
-  /** Whether two records from the first on are others than two from the second on: here, in the whole day, or on another one. */
-  async #heedsStart(): Promise<boolean> {
-    const day = targetOf(this.#context.stream, dayOf(this.target.from.slice(0, 10)));
-    const other = await elsewhere(this.#context, { ...this.target, start: 1, length: 1 });
-    for (const target of [this.target, day, other]) {
-      const shown = (start: number) => orNull(this.#aside(start, 2, target));
-      const [first, second] = await Promise.all([shown(0), shown(1)]);
-      if (first === null || second === null || first.facts.came < 2) continue;
-      if (first.facts.hashes.join() !== second.facts.hashes.join()) return true;
-    }
-    return false;
   }
 
   /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
@@ -238,9 +233,10 @@ export class Asking {
 
   /**
    * Tries shorter pages where the source fails on the length.
+   * @returns null: by number, the next page lies behind the end of the list.
    * @throws {WalkError} `capped` where only what lies deep in the list fails; `learned` by number.
    */
-  async withLength<T>(observed: WalkObserved, askFor: (length: number) => Promise<T>): Promise<T> {
+  async withLength<T>(observed: WalkObserved, askFor: (length: number) => Promise<T>) {
     const { length } = this;
     const { records: start, paging } = observed;
     const byNumber = start > 0 && paging === 'number';
@@ -248,6 +244,9 @@ export class Asking {
     try {
       return await orShorter(this.#context, request, byNumber ? length : 1, askFor);
     } catch (error) {
+      const behind = () => this.behind(start, true);
+      const page = { ...request, length: observed.largestPage };
+      if (byNumber && (await isBehindEnd(this.#context, page, error, behind))) return null;
       if (byNumber && length > 1 && refusesLength(error))
         throw await this.#learnedShorter(observed, error as Error);
       throw await this.#cappedBy(start, error, { start: start - skipOf(observed), length });

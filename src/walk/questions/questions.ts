@@ -5,12 +5,28 @@ import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
 import type { Facts } from '../contract.ts';
-import { isRangeRefused, mayBeOfRecord, orError, orNull, refusesLength } from '../failures.ts';
+import {
+  isRangeRefused,
+  mayBeOfRecord,
+  mayRefuseDepth,
+  orError,
+  orNull,
+  refusesLength,
+} from '../failures.ts';
 import { isRound } from '../rules/verdict.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
-import { firstPageOf, MOST_HALVINGS, splitSpan, targetOf, textOf } from './span.ts';
+import {
+  dayOf,
+  firstPageOf,
+  MOST_HALVINGS,
+  rangesWith,
+  splitSpan,
+  targetOf,
+  textOf,
+  type WalkTarget,
+} from './span.ts';
 
 /**
  * Asks for some records of a span.
@@ -166,6 +182,39 @@ export async function isOfDepth(
   if ((await pageOrNull(context, { ...refused, start: 0 })) === null) return false;
   const start = refused.start + refused.length - 1;
   return (await pageOrNull(context, { ...refused, start, length: 1 })) === null;
+}
+
+/**
+ * Whether a page by number is refused as the list ended before it, and not by its depth: nothing is behind it either, and a range of some
+ * days shows records as deep.
+ * @param behind what comes behind the record before it; null: nothing does.
+ */
+export async function isBehindEnd(
+  context: AskingContext,
+  refused: PageRequest,
+  error: unknown,
+  behind: () => Promise<unknown>,
+): Promise<boolean> {
+  if (!(error instanceof RequestError)) return false;
+  const start = refused.start + refused.length;
+  if ((await pageOrNull(context, { ...refused, start })) !== null) return false;
+  if ((await orError(behind(), mayRefuseDepth)) !== null) return false;
+  for (const { from, to } of rangesWith(refused.from.slice(0, 10)))
+    if (((await pageOrNull(context, { ...refused, from, to }))?.facts.came ?? 0) > 0) return true;
+  return false;
+}
+
+/** Whether two records from the first on are others than two from the second on: here, in the whole day, or on another one. */
+export async function heedsStart(context: AskingContext, here: WalkTarget): Promise<boolean> {
+  const day = targetOf(context.stream, dayOf(here.from.slice(0, 10)));
+  const other = await elsewhere(context, { ...here, start: 1, length: 1 });
+  for (const target of [here, day, other]) {
+    const shown = (start: number) => orNull(askShorter(context, { ...target, start, length: 2 }));
+    const [first, second] = await Promise.all([shown(0), shown(1)]);
+    if (first === null || second === null || first.facts.came < 2) continue;
+    if (first.facts.hashes.join() !== second.facts.hashes.join()) return true;
+  }
+  return false;
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */

@@ -1,6 +1,6 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
 import type { Day, PageRequest, Span, Stream, TimeSpan } from '../../model.ts';
-import { dayWindow } from '../../plan/days.ts';
+import { addDays, dayWindow } from '../../plan/days.ts';
 import { around, type Split, secondsOf, split, unclearTimes } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
 
@@ -29,6 +29,15 @@ export const daysOf = (first: Day, last: Day): Span => ({
 
 /** A whole day, of all levels. */
 export const dayOf = (day: Day): Span => daysOf(day, day);
+
+/** Ranges that are longer than a day reach so many days before it, or behind it. */
+const DAYS_BESIDE = [-1, 1, -7, 7];
+
+/** Ranges of some days around one. */
+export const rangesWith = (day: Day): Span[] =>
+  DAYS_BESIDE.map((days) => addDays(day, days)).map((beside) =>
+    beside < day ? daysOf(beside, day) : daysOf(day, beside),
+  );
 
 /** The request for the first page of a span, as long as any. */
 export function firstPageOf(context: WindowContext, span: Span): PageRequest {
