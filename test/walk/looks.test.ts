@@ -196,6 +196,32 @@ it('a look at a day of an order that does not hold, and that is said to be parti
   expect((await run()).get(first)?.published).toHaveLength(7);
 });
 
+it('a look where pages are counted by number, and that is said to be partial, has not seen what came', async () => {
+  let isAway = false;
+  const late = '{"id": 7777}';
+  const source = new ImaginedSource(
+    { [first]: records(100, 6) },
+    {
+      arrange: (list, _, { start, length }) => {
+        const shown = isAway ? list.filter((record) => record !== late) : list;
+        const at = Math.floor(start / length) * length;
+        return [...Array.from({ length: start }, () => ''), ...shown.slice(at, at + length)];
+      },
+      wrap: (list) => `{"data":[${list.join(',')}]${isAway ? ',"partial":true' : ''}}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 4 };
+  const run = () => exported({ ...exporting, recheckDays: 7 });
+  await run();
+  await letTimePass(server, '90 minutes');
+  source.lists.set(`${first} 00:00:00`, [...records(100, 6), late]);
+  isAway = true;
+  await run();
+  isAway = false;
+  await letTimePass(server, '90 minutes');
+  expect((await run()).get(first)?.published).toHaveLength(7);
+});
+
 describe('a large day by its total, where fractions of a second are compared', () => {
   const NOON = 43_200;
 

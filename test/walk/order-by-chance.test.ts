@@ -1,7 +1,9 @@
 /** Midnights around which more stands than a page, in an order that is another one in each answer, or than any list (docs/completeness.md C7, C8). */
 import { describe, expect, it } from 'vitest';
+import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream, teach } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
@@ -75,6 +77,32 @@ describe('more than a page around a midnight, in an order by chance', () => {
         expect(state).toBe('complete');
     },
   );
+
+  it('is not looked at by an answer that is said to be partial', async () => {
+    let isAway = false;
+    const late = '{"id": 1001, "late": true}';
+    const lists = { [first]: records(1_000, 30), [second]: records(2_000, 24) };
+    const isAcross = (asked: PageRequest) =>
+      asked.from.startsWith(first) && asked.to.startsWith(second);
+    const source = new ImaginedSource(lists, {
+      at,
+      arrange: (list, number, request) =>
+        byChance(isAway ? list.filter((record) => record !== late) : list, number, request),
+      wrap: (list, _, request) =>
+        `{"data":[${list.join(',')}]${isAway && isAcross(request) ? ',"partial":true' : ''}}`,
+      clamp: 10,
+    });
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 10 };
+    const run = () => exported({ ...exporting, recheckDays: 7 });
+    await run();
+    await letTimePass(server, '90 minutes');
+    source.lists.set(`${first} 00:00:00`, [...(lists[first] ?? []), late]);
+    isAway = true;
+    await run();
+    isAway = false;
+    await letTimePass(server, '90 minutes');
+    for (const { state } of (await run()).values()) expect(state).toBe('complete');
+  });
 
   it('is given up where pages never end', async () => {
     const source = new ImaginedSource(

@@ -148,6 +148,7 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
     const difference = await lookAtUnion(context, walk, otherLength(context));
     const behind = difference ?? (await askForLook(context, walk, walk.records, 1));
     if (typeof behind === 'string') return behind;
+    if (behind.came === 0 && behind.more) return SAYS_MORE;
     if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;
     return `more than ${walk.records} records lie across it`;
   }

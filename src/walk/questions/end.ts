@@ -57,6 +57,7 @@ export async function lookAtEnd(
     const ask = () => orNull(question(context, walk, records, 1, walk.walkId));
     // Many refuse to begin behind the last record; where requests are refused by turns, this one is not refused again.
     const behind = (await ask()) ?? (await ask());
+    if (behind?.came === 0 && behind.more) return SAYS_MORE;
     const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
     if ((behind?.came ?? 0) > 0 && !isLastAgain) return more;
   }
