@@ -1961,14 +1961,14 @@ begin
                   'peers', 'searchpeers', 'managers', 'tenants', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
     when status = 404 then false
     when with_records and name in ('errors', 'exceptions', 'fail', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
-    when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage', 'pendingerrors',
-                  'errordescription', 'exception', 'exceptions', 'fault', 'fail', 'failed', 'failure', 'failures') then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
+    when name ~ '^(err(or)?(s|no|code|msg|message|description|details?|info|list|reason)?|pendingerrors|exceptions?|fault|fail(ed|ures?|urereason)?)$' then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
+    when name = 'successful' then said = 'false'
     when is_of_query or name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
            or regexp_replace(said, '\m(no|0|zero|without)[ _-]+(any )?(errors?|fail(ed|ures?)?|faults?|exceptions?)\M', '', 'g') ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M' and not daywalk.says_nothing(value)
-           or is_of_query and said ~ '^(cancel|throttl)' or name = 'status' and said ~ '^cancell?ed$'
+           or is_of_query and said ~ '^(cancel|throttl|kill|interrupt)' or name = 'status' and said ~ '^cancell?ed$'
     -- Beside records a message may be of anything; alone it says why there are none.
     when name in ('message', 'msg', 'detail', 'reason') then not with_records
       and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
@@ -1994,7 +1994,7 @@ begin
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
-    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)$'
+    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?((results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)|(results?|records|events|hits|rows)limited)$'
               -- Typesense, Solr, Algolia, Chronicle, Google Analytics.
               '|^searchcutoff$|terminatedearly$|^timeouthits$|^toolargeresponse$|^containssampleddata$'
       then said in ('true', 'yes')
@@ -2392,10 +2392,11 @@ begin
   for message in select jsonb_array_elements(case jsonb_typeof(messages) when 'array' then messages else jsonb_build_array(messages) end) loop
     level := lower(case jsonb_typeof(message) when 'object' then
       (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
-    if level ~ '(?n)^(error|fatal)\M' then fault := coalesce(fault, left(message::text, 300)); end if;
-    if level ~ '(?n)^warn' or name ~ '(warnings?|^message|^msg)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
+    if level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
+    if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
-        when 'object' then (select string_agg(value, '; ') from jsonb_each_text(message)) else message #>> '{}' end)) is true;
+        when 'object' then (select string_agg(case when value ~ '\s' then value else translate(value, '_', ' ') end, '; ') from jsonb_each_text(message))
+        else message #>> '{}' end)) is true;
     end if;
   end loop;
 end $function$;
@@ -2540,7 +2541,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|limited|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') and place ->> name !~ '^[0-9]' then its_about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.
@@ -2553,7 +2554,7 @@ begin
     if plain = 'contacted' and jsonb_typeof(place -> name) = 'number' and jsonb_typeof(place -> 'completed') = 'number' then
       more := more or place -> 'completed' < place -> name;
     end if;
-    if plain in ('messages', 'warning', 'warnings', 'errormessages', 'pendingwarnings') or plain in ('message', 'msg') and jsonb_typeof(place -> name) = 'string' then
+    if plain in ('messages', 'warning', 'warnings', 'warningmessage', 'warningmessages', 'errormessages', 'pendingwarnings') or plain in ('message', 'msg') and jsonb_typeof(place -> name) = 'string' then
       said := daywalk.messages_say(plain, place -> name);
       more := more or said.more;
       if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
@@ -3909,7 +3910,8 @@ begin
       or warning ~ '(^|[.;:,([] *|\m(the|this|your) )(search(ing)?|query)( job| process| request)? (was|has been|got) (cancell?ed|aborted|killed|interrupted|terminated)\M|\munable to distribute to (the )?(search )?peer\M'
       or warning ~ '\m(some|one|several|[0-9]+|search)( or (more|several))?( of the)? (ind(ices|exes)|shards|nodes|peers|indexers|partitions|replicas) (is|are) (missing|unavailable|unreachable|offline|down)\M|\mbecause (the )?(search )?peer has status\M|\mpartial_data_available\M'
       or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
-      or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
+      or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M'
+      or warning ~ '\m(not all (of the )?(shards|nodes|peers|indexers|partitions|replicas) (answered|responded|replied)|([0-9]+ of )?[0-9]+ (shards|partitions) failed)\M';
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.was_pruned(k daywalk.walks)

@@ -412,6 +412,15 @@ describe('beside records', () => {
     [{ nodesNotResponding: ['n-2'] }],
     [{ shards_not_searched: 2 }],
     [{ nodes: { asked: 3, not_responding: 1 } }],
+    // Jira, QRadar.
+    [{ errorMessages: ['shard 3 failed'] }],
+    [{ error_messages: [{ code: 'E1', message: 'a host did not answer' }] }],
+    [{ errorInfo: { code: 'E1' } }],
+    [{ error_details: 'a shard failed' }],
+    [{ failureReason: 'a shard failed' }],
+    [{ successful: false }],
+    [{ queryStatus: 'KILLED' }],
+    [{ search_state: 'interrupted' }],
   ])('%j is a failure', async (frame) => {
     expect((await beside(frame)).fault).not.toBeNull();
   });
@@ -520,6 +529,12 @@ describe('beside records', () => {
     [{ maxHitsTerminatedEarly: true }],
     [{ complete: 'no' }],
     [{ summary: { complete: 'no' } }],
+    [{ warningMessages: ['Results were truncated'] }],
+    [{ warning_message: 'Only the first 1,000 results are shown' }],
+    [{ warnings: [{ code: 'PARTIAL_RESULTS', detail: 'x' }] }],
+    [{ warnings: ['2 of 5 shards failed', 'one more'] }],
+    [{ warnings: ['Not all shards responded'] }],
+    [{ resultsLimited: true }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
   });
@@ -666,6 +681,18 @@ describe('beside records', () => {
     [{ queryId: 'q-1', status: 'Complete', search_id: null, state: 'done' }],
     [{ complete: 'yes', maxHitsTerminatedEarly: false, sessionTimedOut: true }],
     [{ hasTimeout: false, nodesNotResponding: [], nodesNotMonitored: 3 }],
+    [
+      {
+        errorMessages: [],
+        error_info: { code: 0, message: 'OK' },
+        errorDetails: '',
+        failureReason: null,
+      },
+    ],
+    [{ error_messages: [{ severity: 'INFO', message: 'x' }], successful: 7, results_limited: 3 }],
+    [{ warningMessages: ['The value was truncated'], warning_message: '', status: 'killed' }],
+    [{ warnings: [{ code: 'FIELDS_TRUNCATED' }, { code: 'partial_results', type: 'info' }] }],
+    [{ rateLimited: false, resultsLimited: 'no', rateLimits: { limited: true } }],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
   });
