@@ -77,6 +77,28 @@ test('stays up, says why and since when, and asks no more: after a restart neith
 });
 
 atNight(
+  'one whose key another worker found refused while it waited for its tick tells of no tick that has passed',
+  async () => {
+    const { scene, ask, start } = await setRefused();
+    const found = start();
+    await found.saying(REFUSED);
+    found.kill('SIGKILL');
+    await found.ended;
+    await scene.database.query('create table note as table daywalk.refused_keys');
+    await scene.database.query('delete from daywalk.refused_keys');
+    scene.api.set({ key: API_KEY });
+    const worker = start();
+    await worker.saying(/waiting for the next tick/);
+    const tells = async () => /^daywalk_next_tick_\S+ \d/m.test((await ask('/metrics')).body);
+    expect(await tells()).toBe(true);
+    await scene.database.query('insert into daywalk.refused_keys table note');
+    await worker.saying(REFUSED);
+    expect(await tells()).toBe(false);
+    expect((await ask('/')).body).not.toContain('next one');
+  },
+);
+
+atNight(
   'it goes on as soon as its file has another key; the note of the old one holds for its hour',
   () => expectGoingOn(401),
 );

@@ -56,6 +56,7 @@ async function eachTick(session: Watched): Promise<never> {
       if (told !== next) log.info({ next: new Date(next) }, 'waiting for the next tick');
       told = next;
     });
+    activity.nextTick = null;
   }
 }
 
@@ -140,7 +141,6 @@ async function pass(session: Watched): Promise<void> {
     const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
     activity.refused = await notifyingFailure(session, look);
     if (activity.refused !== null) return;
-    activity.nextTick = null;
     activity.pass = progress.state;
     const report = await notified(session, () =>
       planningAtTicks(session, () =>
