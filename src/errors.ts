@@ -134,9 +134,11 @@ export class PageFailedError extends WalkError {
 /** Another worker holds the window now: drop everything in memory about it. */
 export class LeaseLostError extends DaywalkError {}
 
-/** The lease of this window is another worker's now. */
+/** The lease of this window is another worker's now, or was given up as its day is not over. */
 export const leaseLost = (windowId: number): LeaseLostError =>
-  new LeaseLostError(`another worker holds window ${windowId} now`);
+  new LeaseLostError(
+    `another worker holds window ${windowId} now, or its day is not over by the clock of the database`,
+  );
 
 /** Someone asked us to stop (SIGINT, SIGTERM); checkpoints are safe. */
 export class InterruptedError extends DaywalkError {
