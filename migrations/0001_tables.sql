@@ -591,5 +591,8 @@ begin
   if to_regclass('daywalk.' || partition) is null then
     perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
     perform daywalk.make_month('pages', partition, first_day);
+  elsif not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass) then
+    raise wrong_object_type using message = format('daywalk.%I was detached: alter table daywalk.pages attach partition daywalk.%I for values from (%L) to (%L)',
+                                                   partition, partition, first_day, (first_day + interval '1 month')::date);
   end if;
 end $$;

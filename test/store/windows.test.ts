@@ -1,6 +1,6 @@
 /** Planning windows: idempotent, by many at once, with the partitions that their days need; dates are text. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { LeaseLostError } from '../../src/errors.ts';
+import { LeaseLostError, SettingsError } from '../../src/errors.ts';
 import type { Day, WindowState } from '../../src/model.ts';
 import { addDays, daysBetween, dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -14,7 +14,7 @@ import {
   planWindows,
 } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { proveTexts, windowOf } from '../support/publishing.ts';
+import { proveTexts, publishNext, windowOf } from '../support/publishing.ts';
 import {
   beginWalk,
   CONTRACT,
@@ -107,6 +107,27 @@ describe('planning', () => {
       ).toEqual([{ state, lease_id: null, later: true }]);
     },
   );
+
+  it('makes the partition again that a day waits for, and that somebody dropped as it was empty', async () => {
+    const streamId = await planDays(database);
+    await server.query('drop table daywalk.pages_2026_03');
+    expect(await planWindows(database, streamId, 'scheduled', [])).toBe(0);
+    await publishNext(database, streamId, [[1]]);
+    expect(await server.query('select from daywalk.events')).toHaveLength(1);
+  });
+
+  it('says which partition somebody detached, and how it is attached again', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1]]);
+    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    await server.query('alter table daywalk.pages detach partition daywalk.pages_2026_03');
+    const error = await planWindows(database, streamId, 'scheduled', []).catch((why) => why);
+    expect(error).toBeInstanceOf(SettingsError);
+    const attach = /alter table .* to \([^)]*\)/.exec(error.message)?.[0];
+    await server.query(attach ?? '');
+    expect(await planWindows(database, streamId, 'scheduled', [])).toBe(0);
+    expect(await server.query('select from daywalk.events')).toHaveLength(1);
+  });
 
   it('does not bring a window back that was split', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
