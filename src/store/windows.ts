@@ -214,8 +214,15 @@ export function acceptSource(database: Database, streamId: number): Promise<bool
        update daywalk.windows w set due_at = ${onceClosed('s')}
          from daywalk.streams s
         where s.stream_id = $1 and w.stream_id = $1 and w.state in ('pending', 'failed') and w.due_at > clock_timestamp()
+     ), gone_then as (
+       -- Gone while the clock of the database was ahead, and before this all the same: else it is lost once more when its day changes.
+       update daywalk.marks mark set since = now()
+         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = $1
+        where mark.walk_id = k.walk_id and mark.state = 'gone' and mark.since > clock_timestamp()
+       returning mark.day
      ), forgiven as (
-       update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0 returning 1
+       update daywalk.days set lost = 0, unsealed = unsealed or day in (select day from gone_then)
+        where stream_id = $1 and (lost <> 0 or day in (select day from gone_then)) returning 1
      )
      select exists (select from forgiven)
          or exists (select from daywalk.windows where stream_id = $1 and state = 'failed') as something`,
