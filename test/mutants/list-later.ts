@@ -454,7 +454,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'values that somebody set in all records differ as scores do',
     'src/walk/rules/volatile.ts',
-    'found.doubtful.every((place) => new Set(valuesOf(place, rows)).size === rows.length)',
+    'places.every((place) => new Set(valuesOf(place, rows)).size === rows.length)',
     'rows.length > 0',
     LATER,
   ),

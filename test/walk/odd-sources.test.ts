@@ -187,6 +187,16 @@ describe('a length that is refused', () => {
     );
   });
 
+  it('is not taught where a source refuses every other request', async () => {
+    const before: Habits['before'] = (_, __, number) => {
+      if (number % 2 === 1) throw new RequestError(400, 'busy');
+    };
+    await exportDay(records(1, 9), { before }, { pageLength: 7 });
+    expect(await server.query("select from daywalk.learned where fact = 'page_length'")).toEqual(
+      [],
+    );
+  });
+
   it('is learned with the one that works, and the one that did not', async () => {
     const before: Habits['before'] = (_, { length }) => {
       if (length > 3) throw new RequestError(400, 'at most 3');

@@ -146,7 +146,9 @@ async function learnLength(
   length: number,
 ): Promise<void> {
   if (await isOfRecord(context, refused, error, length)) return;
-  if (isRangeRefused(error) && (await pageOrNull(context, refused)) !== null) return;
+  const isAnswered = async () => (await pageOrNull(context, refused)) !== null;
+  // What is refused by turns is not refused twice in a row.
+  if (isRangeRefused(error) && ((await isAnswered()) || (await isAnswered()))) return;
   await context.knowledge.learn(
     'page_length',
     length,
