@@ -19,7 +19,7 @@ import {
   type WalkObserved,
   withPage,
 } from './rules/observed.ts';
-import { nextStep, otherLength, pageAfter, type WalkManner } from './rules/steps.ts';
+import { nextStep, otherLengths, pageAfter, type WalkManner } from './rules/steps.ts';
 import { isExact, verdict } from './rules/verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
@@ -57,9 +57,8 @@ export class Walk {
   /**
    * @returns how the list ended.
    * @throws {WalkError} where the list moved, cannot be paged, is capped, or is to be begun anew for what was learned.
-   * @throws {EnvelopeError} where an answer is no page.
    * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
-   * @throws whatever fetching and storing throw.
+   * @throws {EnvelopeError} where an answer is no page; whatever fetching and storing throw.
    */
   async toEnd(): Promise<ListEnd> {
     try {
@@ -230,7 +229,7 @@ export class Walk {
       throw new WalkError('shifted', `there is more behind page ${pages}, which was a short one`);
     }
     const start = records - 1;
-    const length = otherLength(this.#asking.length, records);
+    const [length] = otherLengths(this.#asking.length, records);
     const answer = await this.#asking.askDeep(records, start, length);
     const told = `from offset ${start} on the record at that offset came`;
     // All that its total tells, again: pages by number, of records that may be equal.
@@ -276,8 +275,9 @@ export class Walk {
     const { records, pages } = this.#observed;
     if (came === 0) {
       const { knowledge } = this.#context;
+      const lengths = otherLengths(this.#asking.length, records);
       for (let empty = 1; empty < knowledge.repeats; empty += 1) {
-        const length = otherLength(this.#asking.length, records, empty);
+        const length = lengths[empty % lengths.length] ?? lengths[0];
         const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;
         await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);
@@ -286,8 +286,8 @@ export class Walk {
         return this.#goOn(answer);
       }
       const reason = `nothing comes from record ${records - 1} on, which had come before`;
-      if (pages < 2) throw new WalkError('shifted', reason);
-      throw await this.#asking.capped(records, reason);
+      const isTold = pages > 1 && knowledge.isNoChance(lengths.length);
+      throw isTold ? await this.#asking.capped(records, reason) : new WalkError('shifted', reason);
     }
     const first = { ...this.#asking.target, start: 0, length: this.#asking.length };
     const learned = await learnPaging(this.#context, first);

@@ -605,6 +605,34 @@ describe('pages that come empty at random', () => {
   });
 });
 
+describe('answers that come empty by chance, and again from a cache, where pages are short', () => {
+  it.each<[string, number, number, (start: number, length: number) => boolean]>([
+    ['depth', 7, 1_000, (start, length) => start === 6 && length > 3],
+    ['length', 4, 12, (start, length) => start === 0 && length > 2],
+  ])('teach no %s', async (_, pageLength, times, isEmpty) => {
+    let left = times;
+    const source = new ImaginedSource(
+      { [second]: records(100, 12) },
+      {
+        arrange: (list, _number, { from, start, length }) => {
+          if (left === 0 || !from.startsWith(second) || !isEmpty(start, length)) return list;
+          left -= 1;
+          return [];
+        },
+      },
+    );
+    const exporting = exportingOf(source, { since: second, pageLength });
+    await teach(exporting, { empties: 0.4 });
+    const results = await exported(exporting);
+    expect(
+      await server.query(
+        "select fact from daywalk.learned where fact in ('offset_cap', 'page_length')",
+      ),
+    ).toEqual([]);
+    expect(results.get(second)?.published ?? []).toEqual(records(100, 12).toSorted());
+  });
+});
+
 describe('pages behind the first record that come empty in words of their own, where single records are shown', () => {
   it('are not asked for without end', async () => {
     const source = new ImaginedSource(

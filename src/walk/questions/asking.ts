@@ -208,18 +208,17 @@ export class Asking {
     throw new WalkError('shifted', 'the source shows records on one request and none on another');
   }
 
-  /**
-   * Where a list shows records to a short page only, and nothing to longer ones again and again, those are too long.
-   * @throws {WalkError} `learned` then.
-   */
+  /** Where a list shows records to a short page only, and never to longer ones, those are too long. @throws {WalkError} `learned` then. */
   async refuseLength(refused: number, shown: number): Promise<void> {
     const { knowledge } = this.#context;
     // Each of another length, as a cache may give the same empty answer again.
     const lengths = Array.from({ length: knowledge.repeats }, (_, less) => refused - less);
     for (let half = refused / 2; half > shown; half /= 2) lengths.push(Math.floor(half));
+    const longer = lengths.filter((each) => each > shown);
+    if (!knowledge.isNoChance(longer.length)) return;
     const told = `pages of ${refused} records are empty, where shorter ones are not`;
     let length = shown;
-    for (const tried of lengths.filter((each) => each > shown)) {
+    for (const tried of longer) {
       if ((await this.ask(0, tried)).came === 0) continue;
       if (tried === refused) return;
       // One that is hardly shorter tells of chance, and of no length.

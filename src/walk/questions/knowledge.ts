@@ -167,6 +167,11 @@ export class Knowledge {
     return this.#emptyShare !== null;
   }
 
+  /** Whether empty answers to so many different requests are no chance: one that is asked again may come from a cache. */
+  isNoChance(requests: number): boolean {
+    return !this.givesEmptiesInVain || requests >= this.repeats;
+  }
+
   /** Notes a request and how many records it was answered with. */
   shown(request: PageRequest, came: number): void {
     if (came > 0 && request.start === 0) this.lastGood = request;

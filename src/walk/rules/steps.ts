@@ -94,19 +94,21 @@ export function pageAfter(observed: WalkObserved, most: number, offsetCap: numbe
   return { start, length: Math.max(1 + skip, length) };
 }
 
-/** Of so many lengths one is asked with. */
+/** So many lengths at most are asked with in turn. */
 const OTHER_LENGTHS = 40;
 
 /**
- * A length to ask with from the last record on: not asked for on this walk, nor for the same before, so that no cache between answers for
- * the source; and one of which no page begins there, as far as there is any, so that pages by number show other records.
+ * Lengths to ask with from the last record on: none was asked for on this walk, so that no cache between answers for the source; and
+ * of none does a page begin there, as far as there is any, so that pages by number show other records.
  * @param length of the pages.
- * @param again how often it was asked for before.
+ * @returns one at least, the longest first.
  */
-export function otherLength(length: number, records: number, again = 0): number {
+export function otherLengths(length: number, records: number): readonly [number, ...number[]] {
   const most = Math.max(2, records % 2 === 0 ? length - 1 : length);
-  const lengths = Array.from({ length: OTHER_LENGTHS }, (_, less) => most - less).filter(
-    (each) => each >= Math.max(2, most / 2) && !beginsPage(records - 1, each),
-  );
-  return lengths[again % lengths.length] ?? most;
+  const least = Math.max(2, Math.min(most / 2, most - OTHER_LENGTHS));
+  const [first = most, ...others] = Array.from(
+    { length: OTHER_LENGTHS },
+    (_, less) => most - less,
+  ).filter((each) => each >= least && !beginsPage(records - 1, each));
+  return [first, ...others];
 }
