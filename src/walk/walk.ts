@@ -276,7 +276,9 @@ export class Walk {
     if (came === 0) {
       const { knowledge } = this.#context;
       const lengths = otherLengths(this.#asking.length, records);
-      for (let empty = 1; empty < knowledge.repeats; empty += 1) {
+      const span = textOf(this.#asking.target);
+      knowledge.spansShown.add(span);
+      for (let empty = 1; empty < knowledge.repeatsFor(span); empty += 1) {
         const length = lengths[empty % lengths.length] ?? lengths[0];
         const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;

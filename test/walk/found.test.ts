@@ -605,11 +605,12 @@ describe('pages that come empty at random', () => {
   });
 });
 
-describe('answers that come empty by chance, and again from a cache, where pages are short', () => {
-  it.each<[string, number, number, (start: number, length: number) => boolean]>([
-    ['depth', 7, 1_000, (start, length) => start === 6 && length > 3],
-    ['length', 4, 12, (start, length) => start === 0 && length > 2],
-  ])('teach no %s', async (_, pageLength, times, isEmpty) => {
+describe('answers that come empty by chance, or again from a cache, where pages are short', () => {
+  it.each<[string, number, number, object, (start: number, length: number) => boolean]>([
+    ['depth', 7, 1_000, { empties: 0.4 }, (start, length) => start === 6 && length > 3],
+    ['length', 4, 12, { empties: 0.4 }, (start, length) => start === 0 && length > 2],
+    ['depth where they are the first of the source', 5, 5, {}, (start) => start === 8],
+  ])('teach no %s', async (_, pageLength, times, facts, isEmpty) => {
     let left = times;
     const source = new ImaginedSource(
       { [second]: records(100, 12) },
@@ -622,7 +623,7 @@ describe('answers that come empty by chance, and again from a cache, where pages
       },
     );
     const exporting = exportingOf(source, { since: second, pageLength });
-    await teach(exporting, { empties: 0.4 });
+    await teach(exporting, { ...facts });
     const results = await exported(exporting);
     expect(
       await server.query(
