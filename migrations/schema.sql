@@ -2398,7 +2398,7 @@ begin
     if level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
     if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
-        when 'object' then (select string_agg(case when value ~ '\s' then value else translate(value, '_', ' ') end, '; ') from jsonb_each_text(message))
+        when 'object' then (select string_agg(case when lower(key) ~ '(code|type|kind|reason|warning|message)$' and value !~* '\s|allow|enabl|disabl|support|param|option' then translate(value, '_', ' ') else value end, '; ') from jsonb_each_text(message))
         else message #>> '{}' end)) is true;
     end if;
   end loop;
@@ -3914,7 +3914,7 @@ begin
       or warning ~ '\m(some|one|several|[0-9]+|search)( or (more|several))?( of the)? (ind(ices|exes)|shards|nodes|peers|indexers|partitions|replicas) (is|are) (missing|unavailable|unreachable|offline|down)\M|\mbecause (the )?(search )?peer has status\M|\mpartial_data_available\M'
       or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M'
-      or warning ~ '\m(not all (of the )?(shards|nodes|peers|indexers|partitions|replicas) (answered|responded|replied)|([0-9]+ of )?[0-9]+ (shards|partitions) failed)\M';
+      or warning ~ '(\mnot all (of the )?(shards|nodes|peers|indexers|partitions|replicas) (answered|responded|replied)|(?<!\m0 of |[0-9,.])[1-9][0-9,.]* (shards|partitions) failed)\M';
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.was_pruned(k daywalk.walks)

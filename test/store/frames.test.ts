@@ -533,6 +533,8 @@ describe('beside records', () => {
     [{ warning_message: 'Only the first 1,000 results are shown' }],
     [{ warnings: [{ code: 'PARTIAL_RESULTS', detail: 'x' }] }],
     [{ warnings: ['2 of 5 shards failed', 'one more'] }],
+    [{ message: '10 of 1,200 shards failed' }],
+    [{ warnings: [{ detail: 'some', type: '1,200 partitions failed' }] }],
     [{ warnings: ['Not all shards responded'] }],
     [{ resultsLimited: true }],
   ])('%j claims that there is more', async (frame) => {
@@ -693,6 +695,15 @@ describe('beside records', () => {
     [{ warningMessages: ['The value was truncated'], warning_message: '', status: 'killed' }],
     [{ warnings: [{ code: 'FIELDS_TRUNCATED' }, { code: 'partial_results', type: 'info' }] }],
     [{ rateLimited: false, resultsLimited: 'no', rateLimits: { limited: true } }],
+    [{ warnings: [{ code: 'UNKNOWN_PARAMETER', name: 'allow_partial_results' }] }],
+    [{ warnings: [{ code: 'IGNORED', parameter: 'partial_results' }] }],
+    [{ message: 'took 3 ms, 0 of 5 shards failed', warnings: ['0 shards failed'] }],
+    [{ warnings: ['0 of 12 partitions failed, 0 of 1,200 shards failed'] }],
+    [{ errorMessages: null, error_messages: {}, errorList: { error: [] }, errs: '' }],
+    [{ errorMessages: 0, error_messages: [null, ''], failureReason: 'NONE', errorInfo: {} }],
+    [{ errorMessages: { error: [] }, failure_reason: 'n/a', errorDetails: [{}] }],
+    [{ successful: 0 }],
+    [{ warnings: [{ code: 'PARTIAL_RESULTS_DISABLED' }] }],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
   });
