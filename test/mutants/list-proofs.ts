@@ -41,7 +41,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a half ends with a record beside which no page has room',
     WALK,
-    "!isBeside || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;",
+    '!isBeside || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;',
     '!isBeside;',
     ODD,
   ),
