@@ -1,5 +1,5 @@
 /** Commits a page: parse, count, fence, move the checkpoint and store, in one statement, all or nothing (I1, I2, I3, I5). */
-import { leaseLost } from '../errors.ts';
+import { leaseLost, SettingsError, WalkError } from '../errors.ts';
 import type { Claim, Contract, Page } from '../model.ts';
 import type { Repaired } from './bodies/body-repair.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type PageFacts,
   readAsJsonb,
 } from './bodies/page-facts.ts';
+import { StatementError } from './connection/sqlstate.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import type { WalkedSoFar } from './walks.ts';
@@ -29,6 +30,7 @@ export interface Checkpoint extends WalkedSoFar {
  * again, is stored as a repaired copy beside its exact bytes.
  * @throws {LeaseLostError} where another worker holds the window.
  * @throws {EnvelopeError} where the body is not JSON; {TooLargeError} where `jsonb` cannot be so large.
+ * @throws {WalkError} where somebody detached the partition of its month.
  * @throws {UnavailableError} where the database stayed away; the page may or may not be stored.
  */
 export async function storePage(
@@ -42,11 +44,17 @@ export async function storePage(
   signal?: AbortSignal,
 ): Promise<PageFacts> {
   let attempts = 0;
-  return database.retry(async () => {
-    attempts += 1;
-    const { facts, tried } = await readAsJsonb(page.body, (form) =>
+  const commit = () =>
+    readAsJsonb(page.body, (form) =>
       commitPage(database, lease, ttlMs, checkpoint, page, form, contract, keepBytes),
     );
+  return database.retry(async () => {
+    attempts += 1;
+    const { facts, tried } = await commit().catch(async (error: unknown) => {
+      if (!(error instanceof StatementError) || error.sqlstate !== NO_PARTITION) throw error;
+      await makeMonth(database, checkpoint);
+      return commit();
+    });
     // After a lost answer a connection that is being closed may still be writing the body.
     if (facts.stored && attempts === 1) page.release?.();
     if (facts.stored || !tried) return facts;
@@ -54,6 +62,19 @@ export async function storePage(
       return { ...facts, stored: true };
     throw leaseLost(lease.windowId);
   }, signal);
+}
+
+/** SQLSTATE of a row for which there is no partition. */
+const NO_PARTITION = '23514';
+
+/** Makes the partition of a month again, which somebody dropped as it was empty; one that was detached fails the windows of its month only. */
+async function makeMonth(database: Database, { walkId }: Checkpoint): Promise<void> {
+  await database
+    .query('select daywalk.ensure_partition(day) from daywalk.walks where walk_id = $1', [walkId])
+    .catch((error: unknown) => {
+      if (!(error instanceof SettingsError)) throw error;
+      throw new WalkError('contradicted', error.message, { hint: error.hint });
+    });
 }
 
 /** One attempt of {@link storePage}: one statement, all or nothing. */

@@ -63,7 +63,7 @@ export async function listDays(
 }
 
 /**
- * Makes windows for these days, the cuts at their ends, and the partitions that they and what is due need; what exists stays as it is.
+ * Makes windows for these days, the cuts at their ends, and the partitions that they need; what exists stays as it is.
  * @returns how many days are new.
  */
 export async function planWindows(
@@ -72,16 +72,13 @@ export async function planWindows(
   purpose: Purpose,
   windows: readonly Window[],
 ): Promise<number> {
+  if (windows.length === 0) return 0;
   const days = windows.map((window) => window.day);
-  // Somebody may have dropped an empty one, or detached one.
   await database.persist(
     `select daywalk.ensure_partition(month)
-       from (select distinct date_trunc('month', day)::date as month
-               from (select unnest($1::date[]) union all
-                     select w.day from daywalk.windows w where w.stream_id = $2 and w.due_at <= clock_timestamp()) as needed (day)) as months`,
-    [days, streamId],
+       from (select distinct date_trunc('month', day)::date as month from unnest($1::date[]) as day) as months`,
+    [days],
   );
-  if (windows.length === 0) return 0;
   const rows = await database.persist<{ kind: WindowKind }>(
     // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them. The one before a day
     // is a window of that day where nobody had planned the day before.
