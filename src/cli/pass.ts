@@ -145,7 +145,8 @@ export async function watched(
     report = await notified(session, () => run(progress.onEvent).finally(progress.end));
   } catch (error) {
     if (events === true) printEvent('error', errorFields(error));
-    if (error instanceof DaywalkError) error.addHint(...describeUnfinished(progress.state()));
+    if (error instanceof DaywalkError)
+      error.addHint(...describeUnfinished(progress.state(), error, session.options.only === 'all'));
     throw error;
   }
   const elapsedMs = progress.end();

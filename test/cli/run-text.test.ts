@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 import { describeRun, describeUnfinished } from '../../src/cli/terminal/run-text.ts';
+import { InterruptedError, RefusedError, SettingsError } from '../../src/errors.ts';
 import type { RunReport } from '../../src/walk/run.ts';
 
 const NOTHING: RunReport = {
@@ -68,5 +69,24 @@ it('one record on one page is no plural', () => {
 it('a run that stored nothing does not say that it is not fetched again', () => {
   const progress = new RunProgress(0);
   progress.add({ kind: 'planned', windows: 14 }, 0);
-  expect(describeUnfinished(progress.state(1))[0]).toBe('Nothing was stored in this run.');
+  const stopped = new InterruptedError('SIGINT');
+  expect(describeUnfinished(progress.state(1), stopped, false)[0]).toBe(
+    'Nothing was stored in this run.',
+  );
 });
+
+it.each([
+  [new InterruptedError('SIGINT'), false, 'To go on: the same command.'],
+  [new SettingsError('no'), false, 'To go on, once that is mended: the same command.'],
+  [new RefusedError(401, 'no'), false, 'To go on, once that is mended: the same command.'],
+  [
+    new InterruptedError('SIGINT'),
+    true,
+    'To go on: the same command (without --only all, which would walk those again, too).',
+  ],
+])(
+  'a run that ended early, %s, says how to go on by what ended it and was asked for',
+  (error, all, says) => {
+    expect(describeUnfinished(new RunProgress(0).state(1), error, all)[1]).toBe(says);
+  },
+);

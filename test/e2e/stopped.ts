@@ -40,7 +40,7 @@ export async function expectStopped(
   const ended = await program.ended;
   expect(elapsed()).toBeLessThan(5000);
   expect(ended).toMatchObject({ code, stdout: '' });
-  const end = `daywalk: stopped by ${signal}\\n {2}Stored in this run: \\d+ of \\d+ windows, [1-9]\\d* records .*\\n {2}To go on: the same command .*\\n$`;
+  const end = `daywalk: stopped by ${signal}\\n {2}Stored in this run: \\d+ of \\d+ windows, [1-9]\\d* records .*\\n {2}To go on: the same command.*\\n$`;
   expect(ended.stderr).toMatch(new RegExp(end));
   expect(ended.stderr).not.toMatch(/^\s+at /m);
   expect(await leases(scene)).toEqual([]);

@@ -1,6 +1,6 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
 import { kindOfError } from '../../days/gaps.ts';
-import { EXIT } from '../../errors.ts';
+import { type DaywalkError, EXIT, RefusedError, SettingsError } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
 import type { WindowFailed } from '../../walk/events.ts';
@@ -53,13 +53,21 @@ function failureLines(failures: readonly WindowFailed[]): string[] {
 const dayOf = ({ from }: Pick<WindowFailed, 'from'>): string => from.slice(0, 10);
 const isMidnight = ({ from, to }: WindowFailed): boolean => dayOf({ from }) !== to.slice(0, 10);
 
-/** What a run that did not come to its end has stored, and how to go on. */
-export function describeUnfinished({ windows, done, records }: ProgressState): string[] {
+/**
+ * What a run that did not come to its end has stored, and how to go on.
+ * @param all whether complete days were asked for, too.
+ */
+export function describeUnfinished(
+  { windows, done, records }: ProgressState,
+  error: DaywalkError,
+  all: boolean,
+): string[] {
+  const isToMend = error instanceof SettingsError || error instanceof RefusedError;
   return [
     done === 0 && records === 0
       ? 'Nothing was stored in this run.'
       : `Stored in this run: ${formatCount(done)} of ${counted(windows, 'window')}, ${counted(records, 'record')} received. They are not fetched again.`,
-    'To go on: the same command (without --only all, which would walk those again, too).',
+    `To go on${isToMend ? ', once that is mended' : ''}: the same command${all ? ' (without --only all, which would walk those again, too)' : ''}.`,
   ];
 }
 
