@@ -196,8 +196,8 @@ export class Walk {
     const { knowledge } = this.#context;
     if (lastTotal === records && isExact(records, knowledge.learned)) return 'last';
     // Halves and the sides of a cut are compared with what holds them, which was asked.
-    const isBeside = !['whole', 'across'].includes(this.#walk.role);
-    const isAsked = !isBeside || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
+    const isHeld = ['half', 'before', 'after'].includes(this.#walk.role);
+    const isAsked = !isHeld || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
     if (!isAsked || (await this.#asking.endsAlone(records))) return 'last';
     // A long page behind it has shown nothing, and a short one does: they do not begin at one place.
     if (this.#pageClaims.at(-1)?.came === 0) return this.#notContinued(1);
@@ -276,9 +276,7 @@ export class Walk {
     if (came === 0) {
       const { knowledge } = this.#context;
       const lengths = otherLengths(this.#asking.length, records);
-      const span = textOf(this.#asking.target);
-      knowledge.spansShown.add(span);
-      for (let empty = 1; empty < knowledge.repeatsFor(span); empty += 1) {
+      for (let empty = 1; empty < knowledge.repeatsWhereShown; empty += 1) {
         const length = lengths[empty % lengths.length] ?? lengths[0];
         const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;

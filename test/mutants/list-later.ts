@@ -672,8 +672,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'src/walk/questions/knowledge.ts',
-        find: '(span !== null && this.spansShown.has(span));',
-        replace: '(span !== null && this.spansShown.size < 0);',
+        find: 'this.restless || this.spansShown.has(span)',
+        replace: 'this.restless || this.spansShown.size < 0',
       },
     ],
     tests: ['test/walk/unheard.test.ts'],

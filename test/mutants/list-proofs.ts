@@ -41,8 +41,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a half ends with a record beside which no page has room',
     WALK,
-    '!isBeside || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;',
-    '!isBeside;',
+    '!isHeld || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;',
+    '!isHeld;',
     ODD,
   ),
   mutant(
@@ -104,15 +104,15 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two empty answers make a day empty where one question is answered in different ways',
     'src/walk/questions/knowledge.ts',
-    'const isDoubtful = this.restless ||',
-    'const isDoubtful =',
+    'this.#repeats(this.restless || this.spansShown.has(span))',
+    'this.#repeats(this.spansShown.has(span))',
     OVERLOOKED,
   ),
   mutant(
     'what a day showed to another question is forgotten when it is walked',
     'src/walk/questions/knowledge.ts',
-    '(span !== null && this.spansShown.has(span));',
-    '(span !== null && this.spansShown.size < 0);',
+    'this.restless || this.spansShown.has(span)',
+    'this.restless || this.spansShown.size < 0',
     ['test/walk/unheard.test.ts'],
   ),
   mutant(

@@ -60,7 +60,7 @@ export async function learnWhatRuns(
   const differences = differencesOf(lists, knowledge.ignored);
   let places = believed(differences, inSome(stream.idPath));
   if (places.length === 0) {
-    const anew = believed(differences, inAllAnew);
+    const anew = believed(differences, inAllAnew(stream.idPath));
     // Of a longer list, each answer may show other records.
     const isAll = anew.length > 0 && (await endsBehind(context, first, one.list.length));
     places = isAll ? anew : [];

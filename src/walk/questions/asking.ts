@@ -175,8 +175,9 @@ export class Asking {
       const { pageLength: long } = this.#walk;
       const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
       if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
+      const askTwo = (start: number, target: WalkTarget) => this.#aside(start, 2, target);
       const isAll = pages === 1 && (lastTotal ?? 0) <= records;
-      if (isAll && !(await heedsStart(this.#context, this.target)))
+      if (isAll && !(await heedsStart(this.#context, this.target, askTwo)))
         throw contradicted(COUNTS_FROM_ONE);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)

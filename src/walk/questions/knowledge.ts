@@ -151,12 +151,20 @@ export class Knowledge {
 
   /** How often an answer without records must come in a row to be believed. */
   get repeats(): number {
-    return this.repeatsFor(null);
+    return this.#repeats(this.restless);
   }
 
-  /** The same of a span that may have shown records to another question; null: of none in particular. */
-  repeatsFor(span: string | null): number {
-    const isDoubtful = this.restless || (span !== null && this.spansShown.has(span));
+  /** The same of a span that may have shown records to another question. */
+  repeatsFor(span: string): number {
+    return this.#repeats(this.restless || this.spansShown.has(span));
+  }
+
+  /** The same where a record has stood. */
+  get repeatsWhereShown(): number {
+    return this.#repeats(true);
+  }
+
+  #repeats(isDoubtful: boolean): number {
     const share = Math.max(this.#emptyShare ?? 0, isDoubtful ? UNKNOWN_SHARE : 0);
     if (share === 0) return 2;
     return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));

@@ -180,9 +180,20 @@ export function inAllOfBoth(found: Difference, other: Difference | null): boolea
   return noneTwice(found.doubtful, [...found.pairs, ...other.pairs].flat());
 }
 
-/** All records differ, and no value comes twice: then not even equal records keep theirs. */
-export const inAllAnew = ({ doubtful, pairs, moved, isWhole }: Difference): boolean =>
-  isWhole && moved.length === pairs.length && noneTwice(doubtful, pairs.flat());
+/** All records differ, several at least, and no value comes twice: then not even equal records keep theirs. None of it identifies them. */
+export const inAllAnew =
+  (idPath?: readonly string[]) =>
+  ({ doubtful, pairs, moved, isWhole }: Difference): boolean => {
+    const records = pairs.flat().map(({ record }) => record);
+    const identities = [...(idPath ? [idPath] : []), ...identityPaths(records)].map(pointerTo);
+    return (
+      isWhole &&
+      pairs.length > 1 &&
+      moved.length === pairs.length &&
+      noneTwice(doubtful, pairs.flat()) &&
+      !doubtful.some((place) => identities.includes(place))
+    );
+  };
 
 const noneTwice = (places: readonly string[], rows: readonly Row[]): boolean =>
   places.every((place) => new Set(valuesOf(place, rows)).size === rows.length);
