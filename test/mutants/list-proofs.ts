@@ -46,6 +46,13 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ODD,
   ),
   mutant(
+    'a record that is refused ends a list that is counted by number',
+    'src/walk/questions/questions.ts',
+    'if ((await pageOrNull(context, single)) !== null) return false;',
+    'void single;',
+    ODD,
+  ),
+  mutant(
     'a page behind a large record is stored though the list has moved',
     WALK,
     'if (this.#observed.apart) await this.#asking.refuseMoved(records);',

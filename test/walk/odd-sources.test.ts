@@ -814,6 +814,31 @@ it.each(['none', 'exact'] as const)(
   },
 );
 
+it('a list that is counted by number does not end before a record that is refused, and shows others behind it', async () => {
+  const [before = ''] = closedDays(2);
+  const source: ImaginedSource = new ImaginedSource(
+    { [before]: records(101, 122), [day]: records(1, 7) },
+    {
+      at: () => 40_000,
+      arrange: (whole, _, { start, length }) => {
+        const first = Math.floor(start / length) * length;
+        return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+      },
+      before: (_, asked) => {
+        const count = source.within(asked).length;
+        const begins = Math.floor(asked.start / asked.length) * asked.length;
+        const isBroken = asked.from.startsWith(day) && begins <= 4 && begins + asked.length > 4;
+        if (isBroken || (begins > 0 && begins >= count))
+          throw new RequestError(404, 'no such page');
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: before, pageLength: 4 };
+  await teach(exporting, { paging: 'number', proven_size: 100 });
+  await runOnce(exporting);
+  expect((await readResults(server, exporting.stream)).get(day)?.state).not.toBe('complete');
+});
+
 describe('records that are numbered in each list', () => {
   it.each(
     andAtNight(

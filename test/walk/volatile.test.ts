@@ -7,6 +7,7 @@ import {
   differenceOf,
   differencesOf,
   inAll,
+  inAllAnew,
   inAllOrOneRow,
   inMost,
   inSome,
@@ -593,5 +594,28 @@ describe('records of three versions', () => {
     ],
   ] as const)('differ %s: nothing is found', (_, versions) => {
     expect(twice(versions)).toEqual([]);
+  });
+});
+
+describe('what differs in all of several records, and comes never twice', () => {
+  const asked = (name: string, ...answers: readonly (readonly unknown[])[]) =>
+    answers.map((values) => values.map((value, n) => ({ c: 'aab'[n], [name]: value })));
+  const anew = (versions: readonly Records[], idPath?: readonly string[]) =>
+    believed(differencesOf(versions), inAllAnew(idPath));
+
+  it('is found, also where two of them are equal', () => {
+    const versions = asked('score', [1, 2, 3], [4, 5, 6], [7, 8, 9]);
+    expect(running(versions)).toEqual([]);
+    expect(anew(versions)).toEqual(['/score']);
+  });
+
+  it.each<[string, readonly Records[], (readonly string[])?]>([
+    ['where a value comes again', asked('score', [1, 2, 3], [4, 5, 1], [7, 8, 9])],
+    ['where one of them stands', asked('score', [1, 2, 3], [1, 5, 6], [7, 8, 9])],
+    ['of one record', asked('score', [1], [4], [7])],
+    ['under the name of an identity', asked('id', [1, 2, 3], [4, 5, 6], [7, 8, 9])],
+    ['where it identifies them', asked('key', [1, 2, 3], [4, 5, 6], [7, 8, 9]), ['key']],
+  ])('is not, %s', (_, versions, idPath) => {
+    expect(anew(versions, idPath)).toEqual([]);
   });
 });
