@@ -54,6 +54,10 @@ export async function orNull<T>(asked: Promise<T>, isNone = isRefused): Promise<
   return answer instanceof Error ? null : answer;
 }
 
+/** Asks once more for what cannot be had: what is refused by turns is not refused twice in a row. */
+export const orAgain = async <T>(ask: () => Promise<T | null>): Promise<T | null> =>
+  (await ask()) ?? (await ask());
+
 /** Whether an error may be that of what was asked for alone. */
 export const isOfRequest = (error: unknown): boolean =>
   isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');

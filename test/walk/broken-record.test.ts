@@ -6,7 +6,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, pagesByNumber } from './imagined-source.ts';
 
 let server: TestDatabase;
 const DAYS = closedDays(4);
@@ -23,10 +23,6 @@ const listsOf = (count = 40, own = ''): Lists =>
     DAYS.map((day, index) => [day, records(1_000 * (index + 1), day === own ? 40 : count)]),
   );
 const LISTS = listsOf();
-const byNumber: Habits['arrange'] = (list, _, { start, length }) => {
-  const from = Math.floor(start / length) * length;
-  return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
-};
 
 /** Exports all days of a source that answers 500 to some pages; what came of it, and how often the third day was asked for. */
 async function exportWith(
@@ -72,7 +68,7 @@ describe('a record that breaks its pages', () => {
         ['near the beginning', second, LISTS, { totals: 'exact' }, 30, [3]],
         ['on the first page of a new stream', first, LISTS, { totals: 'exact' }, 30, [12]],
         ['further back', second, LISTS, { totals: 'exact' }, 10, [25]],
-        ['further back, with pages by number', second, LISTS, { arrange: byNumber }, 10, [25]],
+        ['further back, with pages by number', second, LISTS, { arrange: pagesByNumber }, 10, [25]],
       ],
     ),
   )('fails its day and no other, %s', async (_, day, lists, habits, pageLength, places) => {
@@ -104,7 +100,7 @@ describe('a source that answers 500', () => {
   it('to what reaches deeper than 25, where pages are counted by number, is split', async () => {
     const { states, learned } = await exportWith(
       LISTS,
-      { arrange: byNumber },
+      { arrange: pagesByNumber },
       10,
       ({ start, length }) => start + length > 25,
     );

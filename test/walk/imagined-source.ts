@@ -49,6 +49,12 @@ export interface Habits {
   readonly at?: (record: string) => number;
 }
 
+/** An `arrange` of a source that counts its pages by number: `floor(start / length)`. */
+export const pagesByNumber: NonNullable<Habits['arrange']> = (list, _, { start, length }) => {
+  const from = Math.floor(start / length) * length;
+  return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
+};
+
 export class ImaginedSource {
   /** The records of each day, by the first second of it. */
   readonly lists = new Map<string, readonly string[]>();

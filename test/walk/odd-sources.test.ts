@@ -21,7 +21,7 @@ import {
   teach,
   type WindowResult,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, pagesByNumber } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
 
 let server: TestDatabase;
@@ -572,12 +572,8 @@ it('an empty day whose failure is noted only when another day has shown records 
 describe('pages that are counted by number', () => {
   it('are found out where the first records are equal', async () => {
     const list = [...Array.from({ length: 2 }, () => '{"id": 0}'), ...records(1, 9)];
-    const byNumber: Habits['arrange'] = (whole, _, { start, length }) => {
-      const first = Math.floor(start / length) * length;
-      return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
-    };
     const at = (record: string) => 7_000 * JSON.parse(record).id;
-    const result = await exportDay(list, { arrange: byNumber, at });
+    const result = await exportDay(list, { arrange: pagesByNumber, at });
     expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
     // Twice: with other page boundaries the list is the same.
     expect(result.requests).toBeLessThan(85);
@@ -586,10 +582,9 @@ describe('pages that are counted by number', () => {
   it('come to an end where both records are equal, and each page shows them again', async () => {
     const list = ['{"id": 4}', '{"id": 4}'];
     let total = 0;
-    const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
-      const first = Math.floor(start / length) * length;
+    const arrange: Habits['arrange'] = (whole, ...asked) => {
       total = whole.length;
-      return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+      return pagesByNumber(whole, ...asked);
     };
     const wrap: Habits['wrap'] = (page) => `{"total":${total},"data":[${page.join(',')}]}`;
     const result = await exportDay(list, { arrange, wrap });
@@ -606,11 +601,7 @@ describe('pages that are counted by number', () => {
       {
         totals: 'exact',
         wrap,
-        arrange: (whole, _, { start, length }) => {
-          const first = Math.floor(start / length) * length;
-          const page = whole.slice(first, first + length);
-          return [...Array.from({ length: start }, () => ''), ...page];
-        },
+        arrange: pagesByNumber,
       },
       { pageLength: 10 },
     );
@@ -726,12 +717,8 @@ it('pages that are counted by number, and tell themselves as the total, do not e
 });
 
 describe('pages that are counted by number, and refused from a depth on', () => {
-  const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
-    const first = Math.floor(start / length) * length;
-    return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
-  };
   const refusing = (isDeep: (asked: PageRequest) => boolean): Habits => ({
-    arrange,
+    arrange: pagesByNumber,
     before: (_, asked) => {
       if (isDeep(asked)) throw new RequestError(400, 'the result window is too large');
     },
@@ -766,7 +753,8 @@ describe('pages that are counted by number, and refused from a depth on', () => 
         throw new RequestError(413, 'the answer is too large');
     };
     // Within one second, which is not split.
-    const result = await exportDay(list, { arrange, before, at: () => 40_000 }, { pageLength: 8 });
+    const habits = { arrange: pagesByNumber, before, at: () => 40_000 };
+    const result = await exportDay(list, habits, { pageLength: 8 });
     expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
     expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
   });
@@ -787,10 +775,7 @@ it.each(['none', 'exact'] as const)(
       totals,
       // Within one second, which is not split.
       at: () => 40_000,
-      arrange: (whole, _, { start, length }) => {
-        const first = Math.floor(start / length) * length;
-        return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
-      },
+      arrange: pagesByNumber,
       wrap: (page, _, asked) => {
         const count = source.within(asked).length;
         const total = totals === 'none' ? '' : `"total":${count},`;
@@ -820,10 +805,7 @@ it('a list that is counted by number does not end before a record that is refuse
     { [before]: records(101, 122), [day]: records(1, 7) },
     {
       at: () => 40_000,
-      arrange: (whole, _, { start, length }) => {
-        const first = Math.floor(start / length) * length;
-        return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
-      },
+      arrange: pagesByNumber,
       before: (_, asked) => {
         const count = source.within(asked).length;
         const begins = Math.floor(asked.start / asked.length) * asked.length;

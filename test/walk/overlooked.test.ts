@@ -22,7 +22,7 @@ import {
   sharedDatabase,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, pagesByNumber, secondOf } from './imagined-source.ts';
 import type { Gate } from './perils.ts';
 
 let server: TestDatabase;
@@ -210,15 +210,11 @@ it('one answer that tells a total of nothing when a split is closed keeps no den
 
 describe('pages that are counted by number, without totals', () => {
   it('between which a record goes do not hide the one that moves up', async () => {
-    const byNumber: Habits['arrange'] = (list, _, { start, length }) => {
-      const from = Math.floor(start / length) * length;
-      return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
-    };
     let removed = false;
     const source: ImaginedSource = new ImaginedSource(
       { [first]: records(1_000, 90), [second]: records(2_000, 55) },
       {
-        arrange: byNumber,
+        arrange: pagesByNumber,
         before: ({ lists }, { from, start }) => {
           const list = lists.get(`${second} 00:00:00`) ?? [];
           if (removed || !from.startsWith(second) || start < 20) return;
@@ -801,10 +797,7 @@ it.each(
         before: (_, { start, length }) => {
           if (start + length > 42) throw error;
         },
-        arrange: (list, _, { start, length }) => {
-          const from = Math.floor(start / length) * length;
-          return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
-        },
+        arrange: pagesByNumber,
         wrap: (list, _, request) => body(list, source.within(request).length),
       },
     );

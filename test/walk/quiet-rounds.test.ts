@@ -6,7 +6,7 @@ import { atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, readResults, runOnce } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, pagesByNumber, secondOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [one = '', two = '', three = ''] = closedDays(3);
@@ -48,10 +48,6 @@ async function rounds(habits: Habits, change: Partial<Exporting> = {}) {
   return { states, asked };
 }
 
-const byNumber: Habits['arrange'] = (all, _, { start, length }) => {
-  const from = Math.floor(start / length) * length;
-  return [...Array<string>(start).fill(''), ...all.slice(from, from + length)];
-};
 const QUIET = {
   states: ['complete', 'complete', 'complete'],
   asked: [expect.any(Number), 0, 0, 0, 0, 0, 0, 0],
@@ -76,7 +72,7 @@ atNight('counts pages by number, and refuses those behind the last one', async (
     if (request.start > 0 && request.start >= own.within(request).length)
       throw new RequestError(404, 'no such page');
   };
-  expect(await rounds({ before, arrange: byNumber }, { pageLength: 3 })).toEqual(QUIET);
+  expect(await rounds({ before, arrange: pagesByNumber }, { pageLength: 3 })).toEqual(QUIET);
 });
 
 atNight(
@@ -98,5 +94,5 @@ atNight(
 );
 
 it('counts pages by number', async () => {
-  expect(await rounds({ arrange: byNumber }, { pageLength: 3 })).toEqual(QUIET);
+  expect(await rounds({ arrange: pagesByNumber }, { pageLength: 3 })).toEqual(QUIET);
 });

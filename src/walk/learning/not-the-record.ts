@@ -58,13 +58,11 @@ export async function learnWhatRuns(
   }
   const lists = answers.map(({ list }) => list);
   const differences = differencesOf(lists, knowledge.ignored);
-  let places = believed(differences, inSome(stream.idPath));
-  if (places.length === 0) {
-    const anew = believed(differences, inAllAnew(stream.idPath));
-    // Of a longer list, each answer may show other records.
-    const isAll = anew.length > 0 && (await endsBehind(context, first, one.list.length));
-    places = isAll ? anew : [];
-  }
+  const some = believed(differences, inSome(stream.idPath));
+  const anew = some.length > 0 ? [] : believed(differences, inAllAnew(stream.idPath));
+  // Of a longer list, each answer may show other records.
+  const isAll = anew.length > 0 && (await endsBehind(context, first, one.list.length));
+  const places = isAll ? anew : some;
   return knowledge.ignore(places, `asked again, records are the same but for ${places.join(', ')}`);
 }
 

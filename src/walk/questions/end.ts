@@ -6,7 +6,7 @@ import { readHashes } from '../../store/evidence/evidence.ts';
 import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { ProvenWalk } from '../../store/evidence/proven.ts';
 import type { Facts } from '../contract.ts';
-import { isRefused, orNull } from '../failures.ts';
+import { isRefused, orAgain, orNull } from '../failures.ts';
 import type { AskingContext } from './context.ts';
 import { question } from './questions.ts';
 import { textOf } from './span.ts';
@@ -54,9 +54,8 @@ export async function lookAtEnd(
   // It came alone: a page by number is asked for so, and one may have no room for two.
   const mayHaveNoRoom = (walk.pages ?? 1) > 1 || knowledge.hasLargeRecords;
   if (byNumber || (total !== records && mayHaveNoRoom)) {
-    const ask = () => orNull(question(context, walk, records, 1, walk.walkId));
-    // Many refuse to begin behind the last record; where requests are refused by turns, this one is not refused again.
-    const behind = (await ask()) ?? (await ask());
+    // Many refuse to begin behind the last record.
+    const behind = await orAgain(() => orNull(question(context, walk, records, 1, walk.walkId)));
     if (behind?.came === 0 && behind.more) return SAYS_MORE;
     const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
     if ((behind?.came ?? 0) > 0 && !isLastAgain) return more;

@@ -9,6 +9,7 @@ import {
   isRangeRefused,
   mayBeOfRecord,
   mayRefuseDepth,
+  orAgain,
   orError,
   orNull,
   refusesLength,
@@ -146,9 +147,8 @@ async function learnLength(
   length: number,
 ): Promise<void> {
   if (await isOfRecord(context, refused, error, length)) return;
-  const isAnswered = async () => (await pageOrNull(context, refused)) !== null;
-  // What is refused by turns is not refused twice in a row.
-  if (isRangeRefused(error) && ((await isAnswered()) || (await isAnswered()))) return;
+  const again = () => orAgain(() => pageOrNull(context, refused));
+  if (isRangeRefused(error) && (await again()) !== null) return;
   await context.knowledge.learn(
     'page_length',
     length,
