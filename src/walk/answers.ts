@@ -1,5 +1,5 @@
 /** Asking: a page is fetched, judged by what its frame says, and asked for again where it is no page. */
-import { EnvelopeError } from '../errors.ts';
+import { EnvelopeError, FaultError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
 import type { Source } from '../source/source.ts';
 import type { PageFacts } from '../store/bodies/page-facts.ts';
@@ -14,6 +14,8 @@ export interface AnswerContext {
   readonly priority: Priority;
   readonly signal: AbortSignal;
   readonly contract: StreamContract;
+  /** Whether another question is answered, which tells whose fault a failure is; absent where that is asked. */
+  readonly answersElsewhere?: (failing: PageRequest) => Promise<boolean>;
 }
 
 /** An answer that is a page. */
@@ -29,10 +31,10 @@ const ATTEMPTS = 3;
 
 /**
  * Asks for a page and has `read` read it in Postgres.
- * @throws {EnvelopeError} where the answers are no pages; whatever fetching and `read` throw.
+ * @throws {EnvelopeError} where the answers are no pages; a FaultError only where another question is answered; whatever fetching and `read` throw.
  */
 export async function askPage<R extends PageFacts>(
-  { fetchPage, contract, signal, priority }: AnswerContext,
+  { fetchPage, contract, signal, priority, answersElsewhere }: AnswerContext,
   request: PageRequest,
   read: Read<R>,
 ): Promise<PageAnswer<R>> {
@@ -41,7 +43,13 @@ export async function askPage<R extends PageFacts>(
       const page = await fetchPage(request, { signal, priority });
       return { facts: await contract.understand(page, read), page, wasted: attempt - 1 };
     } catch (error) {
-      if (!(error instanceof EnvelopeError) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof EnvelopeError)) throw error;
+      if (attempt < ATTEMPTS) continue;
+      // Before a list was shown, the words of others may say that this is none.
+      const mayBeOfAll = error instanceof FaultError && contract.known !== null;
+      if (!mayBeOfAll || (await answersElsewhere?.(request)) !== false) throw error;
+      // Nothing is answered: it is not for the length, the depth or the span.
+      throw new EnvelopeError(error.message, { hint: error.hint, cause: error });
     }
   }
 }

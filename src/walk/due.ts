@@ -32,7 +32,7 @@ import { closeWindow } from './proof/closing.ts';
 import { walkCut } from './proof/cuts.ts';
 import { isForgotten } from './proof/forgotten.ts';
 import { learnWhatDiffers, lookAgain } from './proof/look.ts';
-import { blaming } from './questions/blame.ts';
+import { blaming, elsewhereOf } from './questions/blame.ts';
 import type { WindowContext, WindowEnd, WindowOptions } from './questions/context.ts';
 import { walkWindow } from './window.ts';
 
@@ -182,6 +182,7 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
     window: leased,
     priority: { purpose: leased.purpose },
     fetchPage: blaming(turn.fetchPage, state.known),
+    answersElsewhere: elsewhereOf(state.knowledge, state.known),
     believeNothing: (frame, span) => state.known.believeNothing(frame, span),
     checkKnown: (days) => state.known.check(days),
     onPage: (page) => {

@@ -129,6 +129,29 @@ it('an API that answers 200 with a failure, whatever is asked for, is not asked 
   expect(source.asked.length).toBeLessThan(20);
 });
 
+it('nor is one that does so once days are proven, by each of its windows', async () => {
+  let isFailing = false;
+  const source = new ImaginedSource(
+    { [second]: records(2_000, 61) },
+    {
+      wrap: (list, total) =>
+        isFailing
+          ? '{"error":"out of order","data":[]}'
+          : `{"recordsTotal":${total},"data":[${list.join(',')}]}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: second, pageLength: 20 };
+  expect((await exported(exporting)).get(second)?.state).toBe('complete');
+  isFailing = true;
+  await server.query('update daywalk.windows set rewalk = true, due_at = clock_timestamp()');
+  const before = source.asked.length;
+  await exported(exporting);
+  const windows = await server.query('select from daywalk.windows where failures > 0');
+  expect(windows).toHaveLength(3);
+  // A day, a midnight and what is beside them, and four other questions once, each three times.
+  expect(source.asked.length - before).toBeLessThan(20 * windows.length);
+});
+
 const beyond = (hours: number) => (request: PageRequest) => secondsOf(request) > hours * 3_600;
 const deep = ({ start }: PageRequest) => start >= 20;
 const failing = () => new PageFailedError('500 Internal Server Error');

@@ -2,6 +2,7 @@
 import { PageFailedError, UnavailableError } from '../../errors.ts';
 import type { PageRequest } from '../../model.ts';
 import type { FetchPage } from '../answers.ts';
+import type { Knowledge } from './knowledge.ts';
 import type { KnownAnswers } from './known-answers.ts';
 
 /** So many tries of one request fail before another one is asked. */
@@ -32,6 +33,16 @@ export function blaming(fetchPage: FetchPage, known: KnownAnswers): FetchPage {
       throw fails ? pageFailed(request, error) : error;
     }
   };
+}
+
+/** Tells whether another question is answered than one whose answer is a failure; where none was, nothing is asked until something is answered. */
+export function elsewhereOf(knowledge: Knowledge, known: KnownAnswers) {
+  const isSilent = () => knowledge.isSilent;
+  return (failing: PageRequest): Promise<boolean> =>
+    knowledge.askingElsewhere.run(async () => {
+      if (!isSilent()) knowledge.isSilent = !(await known.answersElsewhere(failing, true));
+      return !isSilent();
+    }, isSilent);
 }
 
 const pageFailed = ({ start, length }: PageRequest, error: Error): PageFailedError =>

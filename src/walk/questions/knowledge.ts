@@ -42,6 +42,9 @@ export class Knowledge {
   longestList = 0;
   /** The newest request that was answered with records: asked again, it must be again. */
   lastGood: PageRequest | null = null;
+  /** Something failed, and no other question was answered, nor was any since. */
+  isSilent = false;
+  readonly askingElsewhere = new OneAtATime();
   /** Spans that have shown records to a question, as texts: one that shows nothing then is asked more often. */
   readonly spansShown = new Set<string>();
   /** When a known answer was last as ever, by the monotonic clock; milliseconds. */
@@ -182,6 +185,7 @@ export class Knowledge {
 
   /** Notes a request and how many records it was answered with. */
   shown(request: PageRequest, came: number): void {
+    this.isSilent = false;
     if (came > 0 && request.start === 0) this.lastGood = request;
   }
 

@@ -19,6 +19,7 @@ import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter } from './questions.ts';
 import { dayOf, NOT_YET, targetOf, textOf, type WalkTarget } from './span.ts';
+import { beginningOf } from './too-much.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
@@ -201,15 +202,18 @@ export class KnownAnswers {
     }
   }
 
-  /** Whether the API answers another question: then the fault is that of the request that fails. */
-  async answersElsewhere(failing: PageRequest): Promise<boolean> {
+  /** Whether the API answers another question, with `inPart` one for less: then the fault is that of the request that fails. */
+  async answersElsewhere(failing: PageRequest, inPart = false): Promise<boolean> {
     const other = await elsewhere(this.#context, failing);
     if (await this.#answers(other)) return true;
     // What was proven may not be had any more.
     const newest = await newestDay(this.#context, failing.from.slice(0, 10));
     if (newest.from !== other.from && (await this.#answers(newest))) return true;
     // Of a new stream all of them may be empty in words that nobody knows: then it is enough that the beginning of the same span is answered.
-    return (failing.length > 1 || failing.start > 0) && this.#answers(failing, true);
+    const isPart = failing.length > 1 || failing.start > 0;
+    if (isPart && (await this.#answers(failing, true))) return true;
+    // Or too much, all of them.
+    return inPart && this.#answers(beginningOf(failing), true);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** What is too much for its source may be answered with nothing (docs/completeness.md C3). */
 import { WalkError } from '../../errors.ts';
-import type { Span, TimeSpan } from '../../model.ts';
+import type { TimeSpan } from '../../model.ts';
 import { around, secondsOf, splitByTime } from '../../plan/split.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
@@ -26,7 +26,7 @@ export function partsOf({ from, to }: TimeSpan, closely: boolean): TimeSpan[] {
 }
 
 /** The first minutes of a span, of a day eleven: where the whole is refused and they are not, it is too much or too long, and not too old. */
-export const beginningOf = (span: Span): Span => ({
+export const beginningOf = <T extends TimeSpan>(span: T): T => ({
   ...span,
   to: around(span.from, 0, Math.floor(secondsOf(span) / 128)).to,
 });

@@ -38,8 +38,6 @@ const markers = MARKERS.flatMap((marker): Case[] => [
     name: `${marker} after the day was complete`,
     server: 'shows 560 of 700 events and says that something failed, when it is walked again',
     expect: failed(/tells of a failure/),
-    // Shorter pages and parts are asked for, too, since some tell so what is too much for them.
-    most: 45,
     rewalk: true,
     scene: () => {
       let failing = false;
