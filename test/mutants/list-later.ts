@@ -947,8 +947,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a depth that fails is the fault of an API whose other days are empty',
     'src/walk/questions/known-answers.ts',
-    'return (failing.length > 1 || failing.start > 0) && this.#answers(failing, true);',
-    'return failing.length > 1 && this.#answers(failing, true);',
+    'const isPart = failing.length > 1 || failing.start > 0;',
+    'const isPart = failing.length > 1;',
     ['test/walk/broken-record.test.ts'],
   ),
   mutant(
@@ -1048,5 +1048,26 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'else if (known === null) await refuseNothingAcross(context, midnight);',
     '',
     ['test/walk/dates.test.ts'],
+  ),
+  mutant(
+    'where each answer is a failure, all is asked as if it were for the length or the span',
+    'src/walk/due.ts',
+    'answersElsewhere: elsewhereOf(state.knowledge, state.known),',
+    '',
+    ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'before a list was shown, too, it is asked whether anything is answered',
+    'src/walk/answers.ts',
+    'error instanceof FaultError && contract.known !== null',
+    'error instanceof FaultError',
+    ['test/walk/no-answer.test.ts'],
+  ),
+  mutant(
+    'where all days are too much for their source, nothing is answered',
+    'src/walk/questions/blame.ts',
+    'await known.answersElsewhere(failing, true)',
+    'await known.answersElsewhere(failing)',
+    ['test/walk/refused-whole.test.ts'],
   ),
 ];

@@ -152,6 +152,29 @@ it('nor is one that does so once days are proven, by each of its windows', async
   expect(source.asked.length - before).toBeLessThan(20 * windows.length);
 });
 
+it('days that all come to be too much, as a 200 says, are walked in parts', async () => {
+  let isTooMuch = (_: PageRequest): boolean => false;
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 61), [second]: records(2_000, 83) },
+    {
+      wrap: (list, total, request) =>
+        isTooMuch(request)
+          ? '{"error":"too many results","data":[]}'
+          : `{"recordsTotal":${total},"data":[${list.join(',')}]}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 20 };
+  await exported(exporting);
+  isTooMuch = (request) => source.within(request).length > MOST;
+  await server.query('update daywalk.windows set rewalk = true, due_at = clock_timestamp()');
+  await exported(exporting, 2);
+  const parts = await server.query("select from daywalk.windows where kind = 'part'");
+  expect(parts.length).toBeGreaterThan(3);
+  // What was proven cannot be had any more until one of them is.
+  await letTimePass(server, '1 hour');
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+});
+
 const beyond = (hours: number) => (request: PageRequest) => secondsOf(request) > hours * 3_600;
 const deep = ({ start }: PageRequest) => start >= 20;
 const failing = () => new PageFailedError('500 Internal Server Error');
