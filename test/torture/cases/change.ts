@@ -144,6 +144,8 @@ export const change: readonly Case[] = [
     ({ simulator }) => simulator.insert(late(30)),
     { appeared: 30, gone: 0 },
     { records: [] },
+    // Of an empty day everything is asked that a day may need.
+    { most: 125 },
   ),
   ...afterwards(
     'vanished records',
