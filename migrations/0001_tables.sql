@@ -568,10 +568,22 @@ end $$;
 -- for as long as a dump takes, and everybody else for it.
 create function daywalk.make_month(of_table text, partition text, first_day date) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  bounds constant text := format('for values from (%L) to (%L)', first_day, (first_day + interval '1 month')::date);
+  there regclass := to_regclass('daywalk.' || quote_ident(partition));
+  pending boolean;
 begin
-  execute format('create table daywalk.%I (like daywalk.%I including all excluding comments)', partition, of_table);
-  execute format('alter table daywalk.%I attach partition daywalk.%I for values from (%L) to (%L)', of_table, partition,
-                 first_day, (first_day + interval '1 month')::date);
+  if there is null then
+    perform pg_advisory_xact_lock(hashtext('daywalk.make_month ' || of_table));
+    execute format('create table daywalk.%I (like daywalk.%I including all excluding comments)', partition, of_table);
+    execute format('alter table daywalk.%I attach partition daywalk.%I %s', of_table, partition, bounds);
+    return;
+  end if;
+  select inhdetachpending into pending from pg_inherits where inhrelid = there and inhparent = to_regclass('daywalk.' || quote_ident(of_table));
+  if pending is distinct from false then
+    raise wrong_object_type using message = format('daywalk.%I was detached: %salter table daywalk.%I attach partition daywalk.%I %s', partition,
+      case when pending then format('alter table daywalk.%I detach partition daywalk.%I finalize; ', of_table, partition) else '' end, of_table, partition, bounds);
+  end if;
 exception when duplicate_table then
   null; -- Another process has made it meanwhile.
 end $$;
@@ -580,19 +592,10 @@ end $$;
 -- under a lock that ends with the statement, and so that a worker needs no right to create tables.
 create function daywalk.ensure_partition(day date) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  first_day date := date_trunc('month', day)::date;
-  partition text := 'pages_' || to_char(day, 'YYYY_MM');
 begin
   -- It runs with the rights of its owner: whoever may call it could make any number of tables otherwise.
   if day < '1970-01-01' or day >= date_trunc('month', now()) + interval '2 months' then
     raise invalid_parameter_value using message = 'no page is stored of ' || day || ', which is no day from 1970 to the next month from now';
   end if;
-  if to_regclass('daywalk.' || partition) is null then
-    perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
-    perform daywalk.make_month('pages', partition, first_day);
-  elsif not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass) then
-    raise wrong_object_type using message = format('daywalk.%I was detached: alter table daywalk.pages attach partition daywalk.%I for values from (%L) to (%L)',
-                                                   partition, partition, first_day, (first_day + interval '1 month')::date);
-  end if;
+  perform daywalk.make_month('pages', 'pages_' || to_char(day, 'YYYY_MM'), date_trunc('month', day)::date);
 end $$;

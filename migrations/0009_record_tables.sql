@@ -253,16 +253,12 @@ create function daywalk.ensure_table_partition(id integer, on_day date) returns 
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   t daywalk.record_tables;
-  partition text;
 begin
   select * into t from daywalk.record_tables r where r.table_id = id;
   -- Another one has taken its place meanwhile.
   if not found then return; end if;
-  partition := t.name || '_' || id || '_' || to_char(on_day, 'YYYY_MM');
-  if to_regclass('daywalk.' || quote_ident(partition)) is not null then return; end if;
   if not exists (select from daywalk.days d join daywalk.streams s using (stream_id) where s.name = t.stream and d.day = on_day) then return; end if;
-  perform pg_advisory_xact_lock(hashtext('daywalk.ensure_table_partition'));
-  perform daywalk.make_month(daywalk.relation_of(t), partition, date_trunc('month', on_day)::date);
+  perform daywalk.make_month(daywalk.relation_of(t), t.name || '_' || id || '_' || to_char(on_day, 'YYYY_MM'), date_trunc('month', on_day)::date);
 end $$;
 
 -- Begins to replace a day, within a transaction: removes what the table has of it. False: it is in step already, or its pages went
