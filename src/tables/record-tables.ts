@@ -1,5 +1,5 @@
 /** Record tables: made as the settings say, and kept in step with what is shown, a day at a time, by any worker. */
-import { DaywalkError } from '../errors.ts';
+import { DaywalkError, SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RecordTable } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -68,24 +68,39 @@ export interface SyncedDay extends TableWork {
   readonly records: number | null;
 }
 
-/** Brings the tables of these streams in step, newest days first; what is left undone, the next call does. */
+/**
+ * Brings the tables of these streams in step, newest days first; what is left undone, the next call does.
+ * @throws {SettingsError} once all others are in step, where there are days that a person has to see to, as of a month that was detached.
+ */
 export async function syncTables(
   database: Database,
   streamIds: readonly number[],
   signal: AbortSignal,
   onDay: (day: SyncedDay) => void = () => {},
 ): Promise<void> {
+  const failed = new Map<string, SettingsError>();
+  const failureOf = ({ tableId, day }: TableWork) => failed.get(`${tableId} ${day}`);
+  const list = () => listTableWork(database, streamIds, WORK_AT_ONCE + failed.size);
   for (;;) {
-    const due = await listTableWork(database, streamIds, WORK_AT_ONCE);
+    const due = (await list()).filter((work) => failureOf(work) === undefined);
     for (const work of due) {
       signal.throwIfAborted();
       const bring = work.work === 'drop' ? dropDay : replaceDay;
-      const records = await database.retry(() => bring(database, work, signal));
-      onDay({ ...work, records });
+      try {
+        const records = await database.retry(() => bring(database, work, signal));
+        onDay({ ...work, records });
+      } catch (error) {
+        if (!(error instanceof SettingsError)) throw error;
+        failed.set(`${work.tableId} ${work.day}`, error);
+      }
     }
     await swapTables(database, signal);
-    if (due.length < WORK_AT_ONCE) return;
+    if (due.length < WORK_AT_ONCE) break;
   }
+  if (failed.size === 0) return;
+  // Its table may have been built anew.
+  const left = (await list()).map(failureOf).find((error) => error !== undefined);
+  if (left !== undefined) throw left;
 }
 
 /** The record tables as something that follows what is published. */

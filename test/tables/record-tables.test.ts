@@ -3,9 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readTables } from '../../src/days/coverage-rows.ts';
 import { SettingsError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
+import { applyTables } from '../../src/tables/record-tables.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
-import { DAY, freshStore, planDays } from '../support/store.ts';
+import { DAY, freshStore, planBareDays, planDays } from '../support/store.ts';
 import {
   apply,
   column,
@@ -23,6 +24,12 @@ freshStore((store) => {
   ({ database, server } = store);
 });
 beforeEach(() => dropTables(database));
+
+/** A second table, of the same. */
+const OTHERS = tableOf(IDS.columns, { name: 'others' });
+
+/** The statement that an error says. */
+const attachOf = ({ message }: Error) => /alter table .* to \([^)]*\)/.exec(message)?.[0] ?? '';
 
 const faults = () =>
   server.query(
@@ -218,4 +225,37 @@ describe('a record table', () => {
       await expect(applying).rejects.toBeInstanceOf(SettingsError);
     }
   });
+
+  it.each([
+    { mended: 'attached again', mend: (error: Error) => server.query(attachOf(error)) },
+    { mended: 'built anew', mend: () => applyTables(database, [IDS, OTHERS], ['alerts']) },
+  ])(
+    'names a month that was detached, and has others in step, until it is $mended',
+    async ({ mend }) => {
+      const streamId = await planBareDays(database, ['2026-02-27', DAY]);
+      await publishNext(database, streamId, [[1, 2]]);
+      await publishNext(database, streamId, [[3]]);
+      await apply(database, IDS, OTHERS);
+      await database.query(
+        'select daywalk.ensure_table_partition(table_id, $1::date) from daywalk.record_tables',
+        [DAY],
+      );
+      const [{ partition } = { partition: '' }] = await server.query<{ partition: string }>(
+        `select inhrelid::regclass::text as partition from pg_inherits where inhparent = 'daywalk.alerts'::regclass and inhrelid::regclass::text like '%03'`,
+      );
+      await server.query(`alter table daywalk.alerts detach partition ${partition}`);
+      const error = await sync(database).catch((why: unknown) => why as Error);
+      expect(error).toBeInstanceOf(SettingsError);
+      const step = () => server.query('select "table", behind::int, days::int from daywalk.tables');
+      expect(new Set(await step())).toEqual(
+        new Set([
+          { table: 'alerts', behind: 1, days: 1 },
+          { table: 'others', behind: 0, days: 2 },
+        ]),
+      );
+      await mend(error as Error);
+      await sync(database);
+      await expectInStep(server);
+    },
+  );
 });

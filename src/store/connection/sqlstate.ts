@@ -50,8 +50,8 @@ const TO_SETTLE: readonly (readonly [states: RegExp, hint: string])[] = [
     'Give the role of DATABASE_URL the missing right: docs/roles.md; `daywalk migrate` needs the owner.',
   ],
   [/^(3F000|42P01|42703|42883)/, 'Run `daywalk migrate`, then try again.'],
-  // Raised by our own functions: the name of a record table is taken, a month of pages was detached, another isolation level than the one
-  // that they rely on.
+  // Raised by our own functions: the name of a record table is taken, a month was detached, another isolation level than the one that they
+  // rely on.
   [/^42939/, 'Name the table otherwise.'],
   [/^42809/, 'Attach it again, as it says; what stands in it is shown again then.'],
   [/^25004/, 'Reset default_transaction_isolation for the database and for the role of daywalk.'],
