@@ -1,5 +1,5 @@
 /** `verify --deep`: every page of every proven walk is asked for again and compared record by record. Nothing is changed. */
-import { EnvelopeError, RequestError } from '../errors.ts';
+import { EnvelopeError } from '../errors.ts';
 import { compareProbe } from '../store/evidence/probes.ts';
 import {
   type AskedPage,
@@ -9,6 +9,7 @@ import {
 } from '../store/evidence/proven.ts';
 import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { askPage } from '../walk/answers.ts';
+import { isRangeRefused } from '../walk/failures.ts';
 import type { AskingContext } from '../walk/questions/context.ts';
 import { targetOf } from '../walk/questions/span.ts';
 import { type Compare, PagesGoneError } from './verify-source.ts';
@@ -104,7 +105,13 @@ async function compareWalk(comparison: Comparison): Promise<number> {
   const further = async (from: number, end: number, length: number): Promise<void> => {
     let start = from;
     for (let pages = 0; start < end && pages < MOST_FURTHER_PAGES; pages++) {
-      const came = await ask(comparison, start, Math.min(length, end - start), null);
+      const came = await ask(comparison, start, Math.min(length, end - start), null).catch(
+        (error: unknown) => {
+          // Behind the last stored page, which may be the end of the list, a refusal is an answer too.
+          if (!isRangeRefused(error) || start === 0 || end < Number.POSITIVE_INFINITY) throw error;
+          return [];
+        },
+      );
       asked += 1;
       if (came.length === 0) return;
       meet(cameOnly, storedOnly, start, came);
@@ -138,18 +145,13 @@ async function ask(
   stored: AskedPage | null,
 ): Promise<readonly string[]> {
   const { database, stream, knowledge } = context;
-  const request = { ...targetOf(stream, window), start, length };
-  try {
-    const { facts } = await askPage(context, request, (page, contract) =>
-      compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
-    );
-    const isNoList = facts.listType !== 'array' && facts.frame?.known === false;
-    if (isNoList && stored !== null && stored.hashes.length > 0)
-      throw new EnvelopeError(`the answer at start ${start} has no list where the record list was`);
-    return facts.hashes;
-  } catch (error) {
-    // Behind the last stored page, which may be the end of the list, an error is an answer too.
-    if (!(error instanceof RequestError) || start === 0 || stored !== null) throw error;
-    return [];
-  }
+  // A source may have come to refuse pages as long as it gave then.
+  const request = { ...targetOf(stream, window), start, length: knowledge.pageLength(length) };
+  const { facts } = await askPage(context, request, (page, contract) =>
+    compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
+  );
+  const isNoList = facts.listType !== 'array' && facts.frame?.known === false;
+  if (isNoList && stored !== null && stored.hashes.length > 0)
+    throw new EnvelopeError(`the answer at start ${start} has no list where the record list was`);
+  return facts.hashes;
 }

@@ -8,6 +8,7 @@ import {
   verifyWindows,
   type WindowVerdict,
 } from '../../src/ledger/verify-source.ts';
+import { learn } from '../../src/store/evidence/learned.ts';
 import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -183,6 +184,29 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     scene = await exported();
     const moved = await place(scene);
     scene.api.set({ clamp: 7 } as never);
+    const verdicts = await compare(scene, comparePages(moved));
+    expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+  });
+
+  it('asks a source that came to refuse pages so long for those that it was seen to give', async () => {
+    scene = await exported();
+    const moved = await place(scene);
+    scene.api.set({ maxLength: { limit: 7, status: 400 } });
+    const [{ stream_id: streamId } = { stream_id: 0 }] = await scene.database.query<{
+      stream_id: number;
+    }>('select stream_id from daywalk.streams');
+    await learn(scene.database, streamId, 'page_length', 7, 'a walk of another day');
+    const verdicts = await compare(scene, comparePages(moved));
+    expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+  });
+
+  it('takes a failure behind the end of a list for its end, as a refusal', async () => {
+    scene = await exported();
+    const moved = await place(scene);
+    const failure = { status: 200, body: '{"error": "start is behind the last record"}' };
+    scene.api.set({
+      respond: ({ query: { start } }) => (Number(start) >= 250 ? failure : undefined),
+    });
     const verdicts = await compare(scene, comparePages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
   });
