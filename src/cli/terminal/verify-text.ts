@@ -19,13 +19,15 @@ function walkAgainCommand(window: { stream: string; day: string; place?: string 
 /** What was compared with the source. */
 export interface Comparison {
   readonly verdicts: readonly WindowVerdict[];
+  /** Page by page. */
+  readonly deep: boolean;
   /** How many complete windows were not compared, because their pages are in the tier, or gone. */
   readonly left: { readonly tiered: number; readonly pruned: number };
   readonly elapsedMs: number;
 }
 
 /** One line for each window that differs, with the command that walks it again, and a line for all. */
-export function describeVerdicts({ verdicts, left, elapsedMs }: Comparison): string[] {
+export function describeVerdicts({ verdicts, deep, left, elapsedMs }: Comparison): string[] {
   const others = linesOf(
     left.tiered > 0 &&
       `${counted(left.tiered, 'window')} in the tier not compared: --deep reads the pages there.`,
@@ -38,7 +40,7 @@ export function describeVerdicts({ verdicts, left, elapsedMs }: Comparison): str
       'Nothing to compare: no window is complete there. `daywalk gaps` lists what is missing.',
     ];
   const { same, changed, unknown } = countStates(verdicts);
-  const compared = verdicts.some((verdict) => verdict.records !== undefined)
+  const compared = deep
     ? `${formatCount(verdicts.reduce((sum, { records }) => sum + (records?.pages ?? 0), 0))} pages fetched`
     : 'one request each, so a change in the middle that keeps total and last record is seen by --deep only';
   const lines = verdicts.filter(

@@ -62,7 +62,7 @@ function againstSource(invocation: Invocation): Promise<number> {
     // Of an object some megabytes are held at a time.
     const there = deep ? await compare(how, tiered, 1) : [];
     const verdicts = [...there, ...(await compare(how, here, settings.concurrency))];
-    const comparison = { verdicts, left, elapsedMs: systemClock.monotonic() - since };
+    const comparison = { verdicts, deep, left, elapsedMs: systemClock.monotonic() - since };
     const before = windows.length === 0 && span && (await isBefore(database, names, span));
     printResult(options, verdictDocument(comparison), () =>
       before
