@@ -58,7 +58,7 @@ begin
       from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'keep_pruned_day', 'swap_table']));
+                                  'drop_table_day', 'retime_tables', 'keep_pruned_day', 'swap_table']));
 end $$;
 comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
 

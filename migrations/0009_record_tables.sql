@@ -402,6 +402,16 @@ begin
      and not exists (select from daywalk.prunings g where g.stream_id = s.stream_id and g.day = y.day and g.what = 'day');
 end $$;
 
+-- The clock of a stream is of another zone now: its record tables with times take their days in again, as some are written without theirs.
+-- Of a day whose pages are pruned what they have stays.
+create function daywalk.retime_tables(of_stream integer) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update daywalk.table_days y set publication = gen_random_uuid()
+    from daywalk.record_tables t join daywalk.streams s on s.name = t.stream
+   where s.stream_id = of_stream and y.table_id = t.table_id and y.records > 0 and t.columns @> '[{"type": "timestamptz"}]'
+     and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.day = y.day and g.what = 'day')
+$$;
+
 -- Puts a table that was built beside the live one in its place, once it is in step and has what only the old one holds. Returns
 -- false where it is not or has not yet, something depends on the old one, or a query reads it for long: who waits for the lock
 -- keeps all later queries waiting, so it is waited for briefly.

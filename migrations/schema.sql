@@ -2170,7 +2170,7 @@ begin
       from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'keep_pruned_day', 'swap_table']));
+                                  'drop_table_day', 'retime_tables', 'keep_pruned_day', 'swap_table']));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.lock_stream(of_stream integer)
@@ -3084,6 +3084,18 @@ begin
    where stream_id = of_stream and day = on_day;
   return 'restored';
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.retime_tables(of_stream integer)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update daywalk.table_days y set publication = gen_random_uuid()
+    from daywalk.record_tables t join daywalk.streams s on s.name = t.stream
+   where s.stream_id = of_stream and y.table_id = t.table_id and y.records > 0 and t.columns @> '[{"type": "timestamptz"}]'
+     and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.day = y.day and g.what = 'day')
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.says_nothing(value jsonb)
  RETURNS boolean

@@ -89,7 +89,9 @@ export async function registerStreams(
          from registered r join daywalk.streams before on before.stream_id = r.stream_id join daywalk.streams s on s.resource = r.resource
         where before.id_path is distinct from r.id_path and d.stream_id = s.stream_id
      )
-     select stream_id as "streamId", name, since from registered`,
+     select r.stream_id as "streamId", r.name, r.since
+       from registered r left join daywalk.streams before on before.stream_id = r.stream_id
+      cross join lateral daywalk.retime_tables(case when before.time_zone <> r.time_zone then r.stream_id end)`,
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
   if (rows.length < streams.length) await requireUnchanged(database, streams);

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readTables } from '../../src/days/coverage-rows.ts';
 import { SettingsError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
+import { registerStreams } from '../../src/store/streams.ts';
 import { applyTables } from '../../src/tables/record-tables.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
@@ -223,6 +224,32 @@ describe('a record table', () => {
       const applying = apply(database, tableOf([column('id', 'bigint')], { name }));
       await expect(applying).rejects.toThrow('is no record table');
       await expect(applying).rejects.toBeInstanceOf(SettingsError);
+    }
+  });
+
+  it('has times without a zone of the zone that the source is said to have since', async () => {
+    const timePath = ['at'];
+    const streamId = await planBareDays(database, [DAY], { timePath });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [
+      ['{"at": "2026-03-05T10:00:00"}', '{"at": "2026-03-05T11:00:00Z"}'],
+    ]);
+    await apply(database, tableOf([column('at', 'timestamptz')]));
+    await sync(database);
+    for (const [timeZone, behind] of [
+      ['Asia/Tokyo', 1],
+      ['Asia/Tokyo', 0],
+    ] as const) {
+      const calendar = { since: null, firstSince: DAY, timeZone, settleMs: 0 };
+      await registerStreams(
+        database,
+        [{ name: 'events', resource: 'events', filters: {}, timePath }],
+        calendar,
+      );
+      expect(await readTables(database)).toMatchObject([{ behind }]);
+      await sync(database);
+      expect(await server.query('select at from daywalk.alerts order by 1')).toEqual(
+        await server.query('select at from daywalk.events order by 1'),
+      );
     }
   });
 
