@@ -33,7 +33,8 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   scene.api.set({ faults: [] });
   await writeFile(file, yaml("rule_level_from: '3'"));
   const asked = scene.api.counts.requests;
-  for (const verb of [backfill, [...backfill, '--dry-run'], ['run', '--config', file]]) {
+  const others = ['run', 'verify'].map((verb) => [verb, '--config', file]);
+  for (const verb of [backfill, [...backfill, '--dry-run'], ...others]) {
     const refused = await scene.here(verb);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(

@@ -8,7 +8,7 @@ import type { DayRange } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import { listPublishedWindows, type PublishedWindow } from '../../store/evidence/proven.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
-import { readStreams } from '../../store/streams.ts';
+import { readStreams, requireUnchanged } from '../../store/streams.ts';
 import { checkTieredDays, type TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
 import { openMoved } from '../open-moved.ts';
@@ -43,6 +43,7 @@ function againstSource(invocation: Invocation): Promise<number> {
   const span = spanOf(asked);
   return withStore(asked, async (store) => {
     const { database, log } = store;
+    await requireUnchanged(database, streams);
     const { parts } = await openWalking(asked, store);
     const windows = await listPublishedWindows(database, names, span);
     const at = (place: PublishedWindow['place']) => windows.filter((one) => one.place === place);
