@@ -2,6 +2,7 @@
 import { DaywalkError } from '../errors.ts';
 import { type Day, FILTER_NAMES, type Filters, type WallTime } from '../model.ts';
 import { addDays } from '../plan/days.ts';
+import { secondsOf } from '../plan/split.ts';
 
 /** What is wrong with a request, for the client of the served archive. */
 export class Refusal extends DaywalkError {
@@ -22,6 +23,7 @@ const LENGTH = '50';
 const LONGEST = 10_000;
 const MOST_LETTERS = 1_000;
 const MOST_DAYS = 4_000;
+const DAY_SECONDS = 86_400;
 
 /**
  * Reads a query string, a `?` in it like any other letter. A parameter that is missing is unset, as an empty one is; an
@@ -64,8 +66,8 @@ export function readQuery(text: string) {
   check(length <= LONGEST, `length: the largest is ${LONGEST}`);
   if (problems.length === 0) {
     check(from <= to, 'toDate: is before fromDate');
-    const last = addDays(from.slice(0, 10), MOST_DAYS);
-    check(to.slice(0, 10) < last, `toDate: a request may reach over ${MOST_DAYS} days at most`);
+    const isLong = secondsOf({ from, to }) > MOST_DAYS * DAY_SECONDS;
+    check(!isLong, `toDate: a request may reach over ${MOST_DAYS} days at most`);
   }
   if (problems.length > 0) throw new Refusal(400, problems.join('; '), undefined, { problems });
   const filters: Filters = Object.fromEntries(set);

@@ -91,6 +91,13 @@ describe('a query', () => {
       'search: is longer than 1000 letters',
     ]);
     expect(problems(`${day}&agent=a&%61gent=b`)).toEqual(['agent: is there twice']);
+    const reaching = (from: string, to: string) =>
+      problems(`fromDate=${from} 00:00:00&toDate=${to} 23:59:59`);
+    expect(reaching('2016-01-01', '2026-12-13')).toEqual([]);
+    expect(reaching('2016-01-01', '2026-12-14')).toEqual([
+      'toDate: a request may reach over 4000 days at most',
+    ]);
+    expect(reaching('9999-12-31', '9999-12-31')).toEqual([]);
   });
 
   test('holds a question mark as it holds any other letter', () => {
