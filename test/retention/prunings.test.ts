@@ -157,6 +157,18 @@ describe('what changed between list and mark', () => {
   });
 });
 
+it('the pages of a month that somebody detached are left where they were put', async () => {
+  await shownDay();
+  await mark(await listed());
+  await server.query('alter table daywalk.pages detach partition daywalk.pages_2026_03');
+  const { signal } = new AbortController();
+  const emptied = await removeMarked(database, signal);
+  const left = await server.query('select from daywalk.pages_2026_03 where records > 0');
+  // The next test makes it again.
+  await server.query('drop table daywalk.pages_2026_03');
+  expect([emptied, left.length]).toEqual([[], 1]);
+});
+
 it('a walk that only says that it was pruned is checked all the same', async () => {
   const streamId = await shownDay();
   await server.query(
