@@ -45,7 +45,9 @@ export type Compare = (context: AskingContext, window: PublishedWindow) => Promi
 /** The pages of a window went while it was compared: nothing can be said of it. */
 export class PagesGoneError extends DaywalkError {
   constructor() {
-    super('its pages moved or were pruned meanwhile: run it again');
+    super(
+      'its pages are not there: run it again, as they moved or were pruned meanwhile; else daywalk verify --offline names them',
+    );
   }
 }
 
