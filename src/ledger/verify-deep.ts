@@ -147,9 +147,11 @@ async function ask(
   const { database, stream, knowledge } = context;
   // A source may have come to refuse pages as long as it gave then.
   const request = { ...targetOf(stream, window), start, length: knowledge.pageLength(length) };
-  const { facts } = await askPage(context, request, (page, contract) =>
-    compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
-  );
+  const { facts } = await askPage(context, request, (page, contract) => {
+    // By number, a page may begin before that.
+    const before = knowledge.paging === 'number' ? start % page.length : 0;
+    return compareProbe(database, { streamId: knowledge.streamId, walkId, before }, page, contract);
+  });
   const isNoList = facts.listType !== 'array' && facts.frame?.known === false;
   if (isNoList && stored !== null && stored.hashes.length > 0)
     throw new EnvelopeError(`the answer at start ${start} has no list where the record list was`);

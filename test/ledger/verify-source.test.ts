@@ -42,6 +42,14 @@ async function moveDay({ database, day }: SimulatedExport, store = new MemorySto
   return new StoredRecords(store);
 }
 
+/** A walk of another day has learned it. */
+const learnLength = async ({ database }: SimulatedExport, length: number) => {
+  const [{ id } = { id: 0 }] = await database.query<{ id: number }>(
+    'select stream_id as id from daywalk.streams',
+  );
+  await learn(database, id, 'page_length', length, 'a walk of another day');
+};
+
 const ofDay = (verdicts: readonly WindowVerdict[]) =>
   verdicts.find(({ window }) => window.to.endsWith('23:59:59')) as WindowVerdict;
 
@@ -202,10 +210,23 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     scene = await exported();
     const moved = await place(scene);
     scene.api.set({ maxLength: { limit: 7, status: 400 } });
-    const [{ stream_id: streamId } = { stream_id: 0 }] = await scene.database.query<{
-      stream_id: number;
-    }>('select stream_id from daywalk.streams');
-    await learn(scene.database, streamId, 'page_length', 7, 'a walk of another day');
+    await learnLength(scene, 7);
+    const verdicts = await compare(scene, comparePages(moved));
+    expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+  });
+
+  it('asks a source that counts pages by number for those that are stored, whatever length was learned', async () => {
+    const times = Array.from({ length: 50 }, (_, n) => `2026-03-01 12:00:${10 + n}`);
+    const respond: Hook = ({ query: { fromDate = '', toDate = '', start, length } }) => {
+      const all = times.filter((time) => time >= fromDate && time <= toDate);
+      const first = Math.floor(Number(start) / Number(length)) * Number(length);
+      const list = all.slice(first, first + Number(length));
+      const data = list.map((time) => ({ timestamp: `${time}Z`, id: time }));
+      return { body: JSON.stringify({ data, total: all.length }) };
+    };
+    scene = await exported({ respond, seed: 'by number' });
+    const moved = await place(scene);
+    await learnLength(scene, 7);
     const verdicts = await compare(scene, comparePages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
   });
