@@ -1137,8 +1137,9 @@ AS $function$
 declare
   partition text := 'pages_' || to_char(month, 'YYYY_MM');
 begin
-  -- Somebody may have detached it to keep it.
-  if not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass) then
+  -- Somebody may have detached it to keep it, or begun to.
+  if not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass
+                                                and not inhdetachpending) then
     return false;
   end if;
   if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then

@@ -13,6 +13,7 @@ import { listStoredWalks } from '../../src/store/stored.ts';
 import { askAgain, listDays, listKnownSpans } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { DETACH, detachHalf } from '../support/detach.ts';
 import {
   endedWalk,
   endLooks,
@@ -157,10 +158,13 @@ describe('what changed between list and mark', () => {
   });
 });
 
-it('the pages of a month that somebody detached are left where they were put', async () => {
+it.each([
+  ['detached', () => server.query(DETACH)],
+  ['began to detach', () => detachHalf(server, database)],
+])('the pages of a month that somebody %s are left where they were put', async (_, detach) => {
   await shownDay();
   await mark(await listed());
-  await server.query('alter table daywalk.pages detach partition daywalk.pages_2026_03');
+  await detach();
   const { signal } = new AbortController();
   const emptied = await removeMarked(database, signal);
   const left = await server.query('select from daywalk.pages_2026_03 where records > 0');

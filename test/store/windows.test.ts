@@ -13,8 +13,8 @@ import {
   planLooks,
   planWindows,
 } from '../../src/store/windows.ts';
-import { until } from '../support/condition.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { DETACH, detachHalf } from '../support/detach.ts';
 import { proveTexts, publishNext, windowOf } from '../support/publishing.ts';
 import {
   beginWalk,
@@ -116,21 +116,6 @@ describe('planning', () => {
     expect(await server.query('select from daywalk.events')).toHaveLength(1);
   });
 
-  const DETACH = 'alter table daywalk.pages detach partition daywalk.pages_2026_03';
-  /** Somebody detaches it beside a reader, and is cancelled while waiting for the end of that. */
-  const detachHalf = () =>
-    database.transaction(async (query) => {
-      await query('select from daywalk.pages', []);
-      const detaching = server.query(`${DETACH} concurrently`).catch(() => null);
-      await until('it waits', async () => {
-        const waiting = await server.query(
-          `select pg_cancel_backend(pid) from pg_stat_activity
-            where datname = current_database() and query ~ 'concurrently$' and wait_event_type = 'Lock'`,
-        );
-        return waiting.length > 0;
-      });
-      expect(await detaching).toBeNull();
-    });
   const expectNamed = async (detach: () => Promise<unknown>) => {
     const streamId = await planDays(database);
     await publishNext(database, streamId, [[1]]);
@@ -146,7 +131,7 @@ describe('planning', () => {
   it('says which partition somebody detached, and how it is attached again', () =>
     expectNamed(() => server.query(DETACH)));
   it('says which one somebody began to detach, and how it is attached again', () =>
-    expectNamed(detachHalf));
+    expectNamed(() => detachHalf(server, database)));
 
   it('does not bring a window back that was split', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
