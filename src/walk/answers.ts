@@ -48,6 +48,8 @@ export async function askPage<R extends PageFacts>(
       // Before a list was shown, the words of others may say that this is none.
       const mayBeOfAll = error instanceof FaultError && contract.known !== null;
       if (!mayBeOfAll || (await answersElsewhere?.(request)) !== false) throw error;
+      // Nor is anything to a run that was stopped meanwhile.
+      signal.throwIfAborted();
       // Nothing is answered: it is not for the length, the depth or the span.
       throw new EnvelopeError(error.message, { hint: error.hint, cause: error });
     }

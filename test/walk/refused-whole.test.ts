@@ -152,6 +152,34 @@ it('nor is one that does so once days are proven, by each of its windows', async
   expect(source.asked.length - before).toBeLessThan(20 * windows.length);
 });
 
+it('a run that is stopped while it is asked whose fault a failure is fails no window', async () => {
+  const stop = new AbortController();
+  let isTooDeep = false;
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 61), [second]: records(2_000, 83) },
+    {
+      before: (_, { from }) => {
+        if (!isTooDeep || from.startsWith(second)) return;
+        stop.abort(new Error('stopped'));
+        stop.signal.throwIfAborted();
+      },
+      wrap: (list, total, { from, start }) =>
+        isTooDeep && start >= 20 && from.startsWith(second)
+          ? '{"error":"too deep","data":[]}'
+          : `{"recordsTotal":${total},"data":[${list.join(',')}]}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 20 };
+  await exported(exporting);
+  isTooDeep = true;
+  await server.query(
+    "update daywalk.windows set rewalk = true, due_at = clock_timestamp() where kind = 'day' and day = $1",
+    [second],
+  );
+  await expect(runOnce({ ...exporting, signal: stop.signal })).rejects.toThrow('stopped');
+  expect(await server.query('select from daywalk.windows where failures > 0')).toEqual([]);
+});
+
 it('days that all come to be too much, as a 200 says, are walked in parts', async () => {
   let isTooMuch = (_: PageRequest): boolean => false;
   const source: ImaginedSource = new ImaginedSource(
