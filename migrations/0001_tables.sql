@@ -570,7 +570,8 @@ create function daywalk.make_month(of_table text, partition text, first_day date
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   bounds constant text := format('for values from (%L) to (%L)', first_day, (first_day + interval '1 month')::date);
-  there regclass := to_regclass('daywalk.' || quote_ident(partition));
+  there constant regclass := to_regclass('daywalk.' || quote_ident(partition));
+  parent constant regclass := to_regclass('daywalk.' || quote_ident(of_table));
   pending boolean;
 begin
   if there is null then
@@ -579,8 +580,9 @@ begin
     execute format('alter table daywalk.%I attach partition daywalk.%I %s', of_table, partition, bounds);
     return;
   end if;
-  select inhdetachpending into pending from pg_inherits where inhrelid = there and inhparent = to_regclass('daywalk.' || quote_ident(of_table));
-  if pending is distinct from false then
+  select inhdetachpending into pending from pg_inherits where inhrelid = there and inhparent = parent;
+  -- A table that was built beside another one may have taken its place, and name, meanwhile.
+  if pending is distinct from false and parent is not null then
     raise wrong_object_type using message = format('daywalk.%I was detached: %salter table daywalk.%I attach partition daywalk.%I %s', partition,
       case when pending then format('alter table daywalk.%I detach partition daywalk.%I finalize; ', of_table, partition) else '' end, of_table, partition, bounds);
   end if;

@@ -120,20 +120,18 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   partition text := 'pages_' || to_char(month, 'YYYY_MM');
 begin
-  -- Somebody may have detached it to keep it, or begun to.
-  if not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass
-                                                and not inhdetachpending) then
-    return false;
-  end if;
-  if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
-    return false;
-  end if;
-  perform set_config('lock_timeout', '2s', true);
-  execute format('lock table daywalk.%I in access exclusive mode', partition);
-  -- Again: a page may have come before the lock.
-  if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
-    return false;
-  end if;
+  for time in 1..2 loop
+    -- Somebody may have detached it to keep it, or begun to; a page may have come before the lock.
+    if not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass
+                                                  and not inhdetachpending)
+       or exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
+      return false;
+    end if;
+    if time = 1 then
+      perform set_config('lock_timeout', '2s', true);
+      execute format('lock table daywalk.%I in access exclusive mode', partition);
+    end if;
+  end loop;
   execute format('truncate table daywalk.%I', partition);
   return true;
 exception when lock_not_available then

@@ -1137,20 +1137,18 @@ AS $function$
 declare
   partition text := 'pages_' || to_char(month, 'YYYY_MM');
 begin
-  -- Somebody may have detached it to keep it, or begun to.
-  if not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass
-                                                and not inhdetachpending) then
-    return false;
-  end if;
-  if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
-    return false;
-  end if;
-  perform set_config('lock_timeout', '2s', true);
-  execute format('lock table daywalk.%I in access exclusive mode', partition);
-  -- Again: a page may have come before the lock.
-  if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
-    return false;
-  end if;
+  for time in 1..2 loop
+    -- Somebody may have detached it to keep it, or begun to; a page may have come before the lock.
+    if not exists (select from pg_inherits where inhrelid = to_regclass('daywalk.' || partition) and inhparent = 'daywalk.pages'::regclass
+                                                  and not inhdetachpending)
+       or exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
+      return false;
+    end if;
+    if time = 1 then
+      perform set_config('lock_timeout', '2s', true);
+      execute format('lock table daywalk.%I in access exclusive mode', partition);
+    end if;
+  end loop;
   execute format('truncate table daywalk.%I', partition);
   return true;
 exception when lock_not_available then
@@ -2230,7 +2228,8 @@ CREATE OR REPLACE FUNCTION daywalk.make_month(of_table text, partition text, fir
 AS $function$
 declare
   bounds constant text := format('for values from (%L) to (%L)', first_day, (first_day + interval '1 month')::date);
-  there regclass := to_regclass('daywalk.' || quote_ident(partition));
+  there constant regclass := to_regclass('daywalk.' || quote_ident(partition));
+  parent constant regclass := to_regclass('daywalk.' || quote_ident(of_table));
   pending boolean;
 begin
   if there is null then
@@ -2239,8 +2238,9 @@ begin
     execute format('alter table daywalk.%I attach partition daywalk.%I %s', of_table, partition, bounds);
     return;
   end if;
-  select inhdetachpending into pending from pg_inherits where inhrelid = there and inhparent = to_regclass('daywalk.' || quote_ident(of_table));
-  if pending is distinct from false then
+  select inhdetachpending into pending from pg_inherits where inhrelid = there and inhparent = parent;
+  -- A table that was built beside another one may have taken its place, and name, meanwhile.
+  if pending is distinct from false and parent is not null then
     raise wrong_object_type using message = format('daywalk.%I was detached: %salter table daywalk.%I attach partition daywalk.%I %s', partition,
       case when pending then format('alter table daywalk.%I detach partition daywalk.%I finalize; ', of_table, partition) else '' end, of_table, partition, bounds);
   end if;
