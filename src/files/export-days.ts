@@ -11,7 +11,7 @@ import type { Written } from '../written.ts';
 import { type Contents, type ExportedTable, type Format, pathOf } from './contents.ts';
 import { faultOf, writeWhole } from './folder.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
-import { type ArchivedDay, isAway } from './rows.ts';
+import { type ArchivedDay, hasMade, isAway } from './rows.ts';
 
 /** What an export needs. */
 export interface ArchiveParts {
@@ -47,6 +47,9 @@ export class UnsoundDayError extends DaywalkError {}
 const MANIFEST_EVERY_MS = 2_000;
 /** A day may be published anew while it is read. */
 const ATTEMPTS = 4;
+
+const HOLDS_MORE =
+  'its file holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move it away, and it is written anew';
 
 /**
  * Writes a file for each complete day of the range.
@@ -166,6 +169,9 @@ async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written
     }
     // The object of a day that moved does not tell them apart.
     if (!day.moved) day = { ...day, beside };
+    // The source may have forgotten meanwhile what only this file has.
+    if (there && there.records > recordsOf(day) && !(await hasMade(job.database, day, there)))
+      return leftOut(day.state, HOLDS_MORE);
     const { written, unchanged } = await writeDay(job, path, day);
     if (unchanged && written.records === recordsOf(day)) {
       const about = { path, ...(table && { table }), format, ...aboutDay(day) };

@@ -81,3 +81,17 @@ export function isUnchanged(database: Database, day: ArchivedDay): Promise<boole
     [day.streamId, day.day, day.walks, day.marks],
   );
 }
+
+/** Whether this database made a file of the day once. After a backup was put back it knows nothing of those that were made meanwhile. */
+export function hasMade(
+  database: Database,
+  { streamId, day, publications }: ArchivedDay,
+  file: Pick<ArchivedDay, 'ledger'> & { readonly publication?: string | undefined },
+): Promise<boolean> {
+  return database.value(
+    `select $3::text = any ($4::text[])
+            or exists (select from daywalk.ledger
+                        where stream_id = $1 and day = $2::date and encode(digest, 'hex') = $5)`,
+    [streamId, day, file.publication ?? '', publications, file.ledger?.digest ?? ''],
+  );
+}

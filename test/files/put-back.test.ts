@@ -1,5 +1,5 @@
 /** Files of an earlier export, after a backup of the database was put back, and before a day is in the ledger. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -27,7 +27,7 @@ const signal = new AbortController().signal;
 async function exportTo(folder: string) {
   const contents = recordContents(database, ['events'], UNREACHED_RECORDS);
   const options = { folder, contents, format: 'ndjson', from: DAY, to: DAY } as const;
-  const { written, skipped } = await exportDays(
+  const { written, skipped, incomplete } = await exportDays(
     { database, clock: systemClock },
     { ...options, checkFiles: false },
     signal,
@@ -36,7 +36,7 @@ async function exportTo(folder: string) {
   const [file] = files;
   if (file === undefined) throw new Error('no file was written');
   const text = readFileSync(join(folder, file.path), 'utf8');
-  return { written, skipped, file, lines: text.split('\n').slice(0, -1) };
+  return { written, skipped, incomplete, file, lines: text.split('\n').slice(0, -1) };
 }
 
 /** Why the day must stay in spite of its file; nothing where it may go. */
@@ -80,6 +80,31 @@ it('a day that was exported before it was in the ledger, and walked again after 
   expect(await exportTo(folder)).toMatchObject({ written: 1, lines: textsOf([1, 2, 4]) });
   expect(await keptFor(folder)).toEqual([]);
 });
+
+it.each([
+  ['in the ledger', true],
+  ['not in the ledger', false],
+])(
+  'a file that holds more than its day, walked again after a backup was put back, stays: %s',
+  async (_, isSealed) => {
+    const folder = temporaryFolder();
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2, 3]]);
+    if (isSealed) await appendToLedger(database, { streamId, day: DAY });
+    const before = await exportTo(folder);
+    // The source has forgotten one of them meanwhile.
+    await clear(server);
+    await makeDay([1, 2]);
+    const earlierFile = before.file.path;
+    const after = await exportTo(folder);
+    expect(after).toMatchObject({ written: 0, lines: textsOf([1, 2, 3]), file: before.file });
+    expect(after.incomplete).toMatchObject([{ day: DAY, state: 'complete', earlierFile }]);
+    expect(after.incomplete[0]?.reason).toContain('move it away');
+    expect(await keptFor(folder)).toEqual(['what is shown of it changed since it was exported']);
+    rmSync(join(folder, earlierFile));
+    expect(await exportTo(folder)).toMatchObject({ written: 1, lines: textsOf([1, 2]) });
+  },
+);
 
 it('a day that comes into the ledger after it was exported is not written again for that', async () => {
   const folder = temporaryFolder();
