@@ -10,6 +10,7 @@ import {
   cleanUpAlone,
   commitAlone,
   fileOfEvents,
+  isMoreThere,
   settleDay,
   settleLog,
   type TierParts,
@@ -42,7 +43,7 @@ export async function moveDays(
 ) {
   const { database, clock, signal } = parts;
   const since = clock.monotonic();
-  await settleLog(parts);
+  const unknown = await settleLog(parts);
   const report = {
     days: [] as MovedDay[],
     kept: [] as KeptDay[],
@@ -62,7 +63,8 @@ export async function moveDays(
     if (month !== null && month !== day.slice(0, 7))
       report.emptied.push(...(await removeMarked(database, signal)));
     month = day.slice(0, 7);
-    const moving = () => moveOne(parts, due);
+    const moving = async () =>
+      (await isMoreThere(parts, unknown, due)) ? HOLDS_MORE : moveOne(parts, due);
     const result = due.kept ?? (await withDay(parts, due, moving));
     if (typeof result === 'string') report.kept.push({ stream, day, reason: result });
     else report.days.push(result);
@@ -108,6 +110,8 @@ const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
   wanted: 'a record table that keeps it longer does not have it yet: the next run takes it in',
   pruned: 'it is not here any more: another process has pruned or moved it',
 };
+const HOLDS_MORE =
+  'its object in the table of events holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move that away, and the day moves';
 const UNSOUND =
   'its stored pages are not those that its walks count: daywalk verify --offline tells which';
 

@@ -74,8 +74,9 @@ export async function settleDay(parts: TierParts, { stream, day }: StreamDay): P
 /**
  * Mends what a killed process left: files of days that are not said to have moved, and days without a file. Files that no
  * publication of this database wrote are another's, and stay.
+ * @returns these: where a backup was put back they were made after it, and the source may have forgotten what they have.
  */
-export async function settleLog(parts: TierParts): Promise<void> {
+export async function settleLog(parts: TierParts): Promise<LiveFile[]> {
   const { database, store, log, signal } = parts;
   const moved = await listMovedDays(database, null, null);
   const wanted = new Map(
@@ -94,6 +95,20 @@ export async function settleLog(parts: TierParts): Promise<void> {
     days.set(`${day.stream} ${day.day}`, day);
   // One that is taken just moves.
   for (const day of days.values()) await database.alone(claimDay(day), () => settleDay(parts, day));
+  return strays.filter((file) => !gone.includes(file));
+}
+
+/** Whether one of these files is there, and has more of the day than is to take its place. */
+export async function isMoreThere(
+  { store, signal }: TierParts,
+  files: readonly LiveFile[],
+  { stream, day, records }: StreamDay & Pick<MovedDay, 'records'>,
+): Promise<boolean> {
+  const more = files.find(
+    ({ partitionValues: of, stats }) =>
+      of.stream === stream && of.day === day && JSON.parse(stats ?? '{}').numRecords > records,
+  );
+  return more !== undefined && (await store.size(`${EVENTS_FOLDER}${more.path}`, signal)) !== null;
 }
 
 /** @throws {ObjectStoreError} where the folder or bucket has another name than when its days moved: they would be taken for none. */

@@ -18,10 +18,10 @@ import { readObject } from '../../src/tier/object-file.ts';
 import { secretsOf } from '../../src/tier/s3/s3-keys.ts';
 import { checkPage, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { copyOf, createTestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { andAtNight } from '../support/night.ts';
-import { publishNext } from '../support/publishing.ts';
+import { proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
 import { DAY, freshCopies, openDatabase, planDays } from '../support/store.ts';
 import { ANYBODY } from './live-file.ts';
 import {
@@ -103,6 +103,26 @@ it('a database that was put back from a backup goes on with its table', async ()
   expect(await tabled(store)).not.toEqual(await moved(server));
   await moveAll(partsOf(database, store));
   expect(await believed(server, store)).toEqual(before);
+  expect(await tabled(store)).toEqual(await moved(server));
+});
+
+it('a day that moved with more after the backup that was put back stays here, and its file in the table', async () => {
+  const meanwhile = await copyOf(server);
+  const later = openDatabase(meanwhile.url);
+  const streamId = await later.value<number>(
+    `select stream_id from daywalk.streams where name = 'audit'`,
+  );
+  await proveTexts(later, await windowOf(later, streamId, DAYS[1]), [textsOf([200, 201])]);
+  await sealAll(later);
+  await moveAll(partsOf(later, store), ['audit']);
+  const [more] = (await tabled(store)).filter((file) => file.startsWith(`audit ${DAYS[1]}`));
+  const parts = partsOf(database, store);
+  const { kept } = await moveAll(parts, ['audit']);
+  expect(kept).toMatchObject([{ stream: 'audit', day: DAYS[1] }]);
+  expect(kept[0]?.reason).toContain('move that away');
+  expect(await tabled(store)).toContain(more);
+  store.objects.delete(`events/${more?.split(' ')[2]}`);
+  expect(await moveAll(parts, ['audit'])).toMatchObject({ kept: [], days: [{ day: DAYS[1] }] });
   expect(await tabled(store)).toEqual(await moved(server));
 });
 
