@@ -153,6 +153,22 @@ it('a day whose source tells no totals any more, not of its parts either, is not
   expect(source.asked.length).toBeLessThan(45);
 });
 
+it('lists that come to be cut below what a page has shown before fail no day whose totals tell of the rest', async () => {
+  let cut = Number.POSITIVE_INFINITY;
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 30), [second]: records(2_000, 30), [third]: records(3_000, 56) },
+    {
+      arrange: (list) => list.slice(0, cut),
+      wrap: (list, _, request) => body(list, source.within(request).length),
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+  cut = 17;
+  const results = await exported(exporting);
+  expect(results.get(third)).toMatchObject({ state: 'complete', published: { length: 56 } });
+});
+
 describe('answers that come to say of themselves that they are partial', () => {
   it.each(
     andAtNight(

@@ -14,7 +14,7 @@ import {
   orNull,
   refusesLength,
 } from '../failures.ts';
-import { isRound } from '../rules/verdict.ts';
+import { isRound, LEAST_CAP } from '../rules/verdict.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import { elsewhere } from './elsewhere.ts';
 import { learnOneForm } from './one-form.ts';
@@ -251,9 +251,8 @@ export async function isRestless(context: WindowContext): Promise<boolean> {
 }
 
 /**
- * Whether totals count the records of what is asked for: in ever smaller parts of the window they must become less, until one
- * page shows as many as they tell. Others would have the window split down to its seconds. Asked once in a stream while
- * the process lives.
+ * Whether totals count the records of what is asked for: in ever smaller parts of the window they must become less, until one page shows
+ * as many as they tell. Others would have the window split down to its seconds. Asked once in a stream while the process lives.
  */
 export async function totalsCount(context: WindowContext, total: number | null): Promise<boolean> {
   const { knowledge } = context;
@@ -280,20 +279,21 @@ async function countRecords(context: WindowContext, total: number | null): Promi
     // Where totals stop, both halves may hold more than that.
     if (!areLess && !less.lowerBound && !isRound(less.told)) return false;
     const part = less.told > 0 ? less : more;
-    if (part.told < Math.max(2, context.knowledge.largestAnswer))
-      return showsAsMany(context, part.half, part.told);
+    const fits = part.told < Math.max(2, context.knowledge.largestAnswer);
+    if (fits && (await showsAsMany(context, part.half, part.told))) return true;
+    // Lists may have come to be cut below what a page has shown before.
+    if (fits && (!areLess || part.told < LEAST_CAP)) return false;
     ({ half: span, told } = part);
   }
   return areLess;
 }
 
-/** Whether a part that fits into one answer shows what its total tells; one that comes empty by chance is asked again. */
+/** Whether a part that fits into one answer, or fills it, shows what its total tells; one that comes empty by chance is asked again. */
 async function showsAsMany(context: WindowContext, part: Span, told: number): Promise<boolean> {
   const { knowledge, pageLength } = context;
   for (let time = 0; time < knowledge.repeats; time += 1) {
     const { came, total } = await question(context, part, 0, knowledge.pageLength(pageLength));
     if (came >= told || total !== told) return true;
-    // A page may have no room for all of them.
     if (came > 0 && (await question(context, part, came, 1)).came > 0) return true;
   }
   return false;
