@@ -53,7 +53,8 @@ type HoursAhead =
   | { readonly roundsTo: number; readonly shortest?: number };
 
 /** A source of events so many seconds after the first day began. */
-function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength = 100) {
+function sourceOf(begins: HoursAhead, seconds: readonly number[], pageLength = 100) {
+  let hoursAhead = begins;
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const end = begin + DAYS.length * DAY;
   const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
@@ -94,6 +95,9 @@ function sourceOf(hoursAhead: HoursAhead, seconds: readonly number[], pageLength
     run: async (change: Partial<Exporting> = {}) => {
       await runOnce({ server, source, stream, since: FIRST, ...options, ...change });
       return readResults(server, stream);
+    },
+    become: (other: HoursAhead) => {
+      hoursAhead = other;
     },
     /** As days before have shown them: no edges and no dates hide anything. */
     believe: (change: Partial<Exporting> = {}) =>
@@ -256,6 +260,25 @@ it('the end of a range that comes to be taken for its date makes no day empty', 
   const results = await run();
   expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
   expect(await missingOf(times)).toEqual([]);
+});
+
+it('those that come to be of UTC hide none of a day once an older one is looked at', async () => {
+  const { run, become, times } = sourceOf(0, steadily(1_800));
+  const before = { settleMs: SETTLED_MS + DAY * 1_000 };
+  await run(before);
+  become(5);
+  for (const interval of ['2 hours', '23 hours']) {
+    await letTimePass(server, interval);
+    await run(interval === '2 hours' ? before : {});
+  }
+  await letTimePass(server, '2 hours');
+  const results = await run();
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  // What an older one had shown before stands there as gone besides.
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events where gone_since is null order by 1`,
+  );
+  expect(shown.map(({ id }) => id)).toEqual(times);
 });
 
 it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {

@@ -52,6 +52,8 @@ export async function publish(
   if (end === null || withheld !== null) return end;
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
+  // What it lacks by now may stand where dates have come to hide it.
+  if (stored < (window.held ?? 0)) await knowledge.doubtNothingHidden();
   await learnFrom(context, walk, proof);
   return end;
 }

@@ -252,6 +252,12 @@ export class Knowledge {
     return true;
   }
 
+  /** Forgets that dates hide nothing on a side of a midnight, which the next midnight shows anew. */
+  async doubtNothingHidden(): Promise<void> {
+    if (!this.isHiddenByDate('before') && !this.isHiddenByDate('after'))
+      await this.doubt('hidden_by_date');
+  }
+
   #number(fact: Fact): number | null {
     const value = this.#facts.get(fact);
     return typeof value === 'number' ? value : null;
