@@ -11,6 +11,7 @@ import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
+  accept,
   closedDays,
   exported,
   newStream,
@@ -379,6 +380,29 @@ it.each(
     ]);
   },
 );
+
+it('where ranges come to be refused that are as long as days, it is told what helps, and it does', async () => {
+  let longest = Number.POSITIVE_INFINITY;
+  const source = new ImaginedSource(
+    { [oldest]: records(1_000, 35), [first]: records(2_000, 62), [second]: records(3_000, 43) },
+    {
+      before: (_source, request) => {
+        if (secondsOf(request) > longest) throw new RequestError(400, 'the range is too long');
+      },
+    },
+  );
+  const stream = newStream();
+  const exporting = { server, source, stream, since: oldest, pageLength: 20 };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+  longest = 43_200;
+  await letTimePass(server, '2 hours');
+  await runOnce(exporting);
+  expect((await readResults(server, stream)).get(second)).toMatchObject({
+    ...{ state: 'failed', lastError: expect.stringContaining('daywalk accept') },
+  });
+  await accept(server, stream);
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+});
 
 it('a day of which all records stand across each cut is whole where both sides of it show less', async () => {
   const before: Habits['before'] = (_, request) => {

@@ -173,10 +173,10 @@ export class KnownAnswers {
     throw await this.#wrong(`the window is empty, and so is ${textOf(first)}, which held records`);
   }
 
-  /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered. */
+  /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered, or its beginning. */
   async #cannotBeHad(failure: unknown): Promise<unknown> {
-    const answers = await this.#answers(await newestDay(this.#context, null));
-    return answers
+    const newest = await newestDay(this.#context, null);
+    return (await this.#answers(newest)) || (await this.#answers(beginningOf(newest)))
       ? this.#wrong(`what was proven cannot be had: ${(failure as Error).message}`)
       : failure;
   }
