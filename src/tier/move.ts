@@ -43,10 +43,10 @@ export async function moveDays(
 ) {
   const { database, clock, signal } = parts;
   const since = clock.monotonic();
-  const unknown = await settleLog(parts);
+  const { unknown, kept } = await settleLog(parts);
   const report = {
     days: [] as MovedDay[],
-    kept: [] as KeptDay[],
+    kept: kept.map(({ stream, day }): KeptDay => ({ stream, day, reason: HOLDS_MORE })),
     /** Months of which nothing is here any more: their space is given back at once, YYYY-MM. */
     emptied: [] as string[],
     /** Days that were left for the next time. */
@@ -111,7 +111,7 @@ const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
   pruned: 'it is not here any more: another process has pruned or moved it',
 };
 const HOLDS_MORE =
-  'its object in the table of events holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move that away, and the day moves';
+  'its object in the table of events holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move that away, and its own takes the place';
 const UNSOUND =
   'its stored pages are not those that its walks count: daywalk verify --offline tells which';
 

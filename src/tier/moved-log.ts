@@ -74,9 +74,9 @@ export async function settleDay(parts: TierParts, { stream, day }: StreamDay): P
 /**
  * Mends what a killed process left: files of days that are not said to have moved, and days without a file. Files that no
  * publication of this database wrote are another's, and stay.
- * @returns these: where a backup was put back they were made after it, and the source may have forgotten what they have.
+ * @returns these, and the days that are in the tier, and not in the table, as one of these has more of them.
  */
-export async function settleLog(parts: TierParts): Promise<LiveFile[]> {
+export async function settleLog(parts: TierParts) {
   const { database, store, log, signal } = parts;
   const moved = await listMovedDays(database, null, null);
   const wanted = new Map(
@@ -89,18 +89,25 @@ export async function settleLog(parts: TierParts): Promise<LiveFile[]> {
   const foreigner = strays.find(({ path }) => !NAMED.test(path));
   if (foreigner !== undefined) throw foreign(`${foreigner.path} is none of daywalk's files`);
   const ours = await keepKnown(database, strays.map(publicationOf));
-  const gone = strays.filter((file) => ours.has(publicationOf(file)));
+  const unknown = strays.filter((file) => !ours.has(publicationOf(file)));
   const days = new Map<string, StreamDay>();
-  for (const day of [...lacking, ...gone.map(({ partitionValues }) => partitionValues)])
-    days.set(`${day.stream} ${day.day}`, day);
+  const settle = (day: StreamDay) => days.set(`${day.stream} ${day.day}`, day);
+  for (const file of strays) if (ours.has(publicationOf(file))) settle(file.partitionValues);
+  const kept: StreamDay[] = [];
+  for (const day of lacking)
+    if (await isMoreThere(parts, unknown, day)) kept.push(day);
+    else settle(day);
   // One that is taken just moves.
   for (const day of days.values()) await database.alone(claimDay(day), () => settleDay(parts, day));
-  return strays.filter((file) => !gone.includes(file));
+  return { unknown, kept };
 }
 
-/** Whether one of these files is there, and has more of the day than is to take its place. */
+/**
+ * Whether one of these files is there, has more of the day than is to take its place, and is of no publication of this database: where
+ * a backup was put back it was made after it, and the source may have forgotten what it has.
+ */
 export async function isMoreThere(
-  { store, signal }: TierParts,
+  { database, store, signal }: TierParts,
   files: readonly LiveFile[],
   { stream, day, records }: StreamDay & Pick<MovedDay, 'records'>,
 ): Promise<boolean> {
@@ -108,7 +115,9 @@ export async function isMoreThere(
     ({ partitionValues: of, stats }) =>
       of.stream === stream && of.day === day && JSON.parse(stats ?? '{}').numRecords > records,
   );
-  return more !== undefined && (await store.size(`${EVENTS_FOLDER}${more.path}`, signal)) !== null;
+  if (more === undefined || (await keepKnown(database, [publicationOf(more)])).size > 0)
+    return false;
+  return (await store.size(`${EVENTS_FOLDER}${more.path}`, signal)) !== null;
 }
 
 /** @throws {ObjectStoreError} where the folder or bucket has another name than when its days moved: they would be taken for none. */

@@ -4,7 +4,7 @@ import type { KeptDay } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { eachPage, type TieredPage } from './day-objects.ts';
-import { settleDay, settleLog, type TierParts, withDay } from './moved-log.ts';
+import { isMoreThere, settleDay, settleLog, type TierParts, withDay } from './moved-log.ts';
 import { removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
@@ -57,7 +57,9 @@ async function restoreOne(
       throw error;
     });
     if ((await restoreDay(database, moved, recheckDays)) !== 'restored') continue;
-    await settleDay(parts, moved);
+    // Moving tells of it.
+    const files = [...(await parts.log.files(signal)).values()];
+    if (!(await isMoreThere(parts, files, moved))) await settleDay(parts, moved);
     return true;
   }
   return 'its pages were removed again and again while it was brought back: is another process pruning its month?';
