@@ -12,7 +12,14 @@ import type { Database } from '../../src/store/database.ts';
 import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/program.ts';
-import { letHoursPass, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import {
+  letHoursPass,
+  proveCutOf,
+  proveTexts,
+  publishNext,
+  textsOf,
+  windowOf,
+} from '../support/publishing.ts';
 import { clear, DAY, freshStore, planDays } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -103,6 +110,35 @@ it.each([
     expect(await keptFor(folder)).toEqual(['what is shown of it changed since it was exported']);
     rmSync(join(folder, earlierFile));
     expect(await exportTo(folder)).toMatchObject({ written: 1, lines: textsOf([1, 2]) });
+  },
+);
+
+it.each([
+  ['in the ledger', true],
+  ['not in the ledger', false],
+])(
+  'a file that holds more than its day, as a midnight showed a record twice, is written anew: %s',
+  async (_, isSealed) => {
+    const folder = temporaryFolder();
+    const before = '2026-03-04';
+    const streamId = await planDays(database, [before, DAY]);
+    for (const ids of [
+      [1, 3],
+      [3, 4],
+    ])
+      await publishNext(database, streamId, [ids]);
+    const cut = await windowOf(database, streamId, before, 'cut');
+    await proveCutOf(database, cut);
+    if (isSealed) await appendToLedger(database, { streamId, day: DAY });
+    expect(await exportTo(folder)).toMatchObject({ written: 1, lines: textsOf([3, 4]) });
+    const both = { across: textsOf([3]), before: textsOf([3]), after: textsOf([3]) };
+    await proveCutOf(database, cut, both, { records: 0, removed: 1 });
+    if (isSealed) await appendToLedger(database, { streamId, day: DAY });
+    expect(await exportTo(folder)).toMatchObject({
+      written: 1,
+      incomplete: [],
+      lines: textsOf([4]),
+    });
   },
 );
 
