@@ -2,7 +2,7 @@
 import { DaywalkError } from '../errors.ts';
 import { type Day, FILTER_NAMES, type Filters, type WallTime } from '../model.ts';
 import { addDays } from '../plan/days.ts';
-import { secondsOf } from '../plan/split.ts';
+import { DAY_SECONDS, secondsOf } from '../plan/split.ts';
 
 /** What is wrong with a request, for the client of the served archive. */
 export class Refusal extends DaywalkError {
@@ -23,7 +23,6 @@ const LENGTH = '50';
 const LONGEST = 10_000;
 const MOST_LETTERS = 1_000;
 const MOST_DAYS = 4_000;
-const DAY_SECONDS = 86_400;
 
 /**
  * Reads a query string, a `?` in it like any other letter. A parameter that is missing is unset, as an empty one is; an

@@ -9,7 +9,7 @@ import {
 } from '../store/evidence/proven.ts';
 import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { askPage } from '../walk/answers.ts';
-import { isRangeRefused } from '../walk/failures.ts';
+import { isRangeRefused, orNull } from '../walk/failures.ts';
 import type { AskingContext } from '../walk/questions/context.ts';
 import { targetOf } from '../walk/questions/span.ts';
 import { type Compare, PagesGoneError } from './verify-source.ts';
@@ -105,13 +105,10 @@ async function compareWalk(comparison: Comparison): Promise<number> {
   const further = async (from: number, end: number, length: number): Promise<void> => {
     let start = from;
     for (let pages = 0; start < end && pages < MOST_FURTHER_PAGES; pages++) {
-      const came = await ask(comparison, start, Math.min(length, end - start), null).catch(
-        (error: unknown) => {
-          // Behind the last stored page, which may be the end of the list, a refusal is an answer too.
-          if (!isRangeRefused(error) || start === 0 || end < Number.POSITIVE_INFINITY) throw error;
-          return [];
-        },
-      );
+      // Behind the last stored page, which may be the end of the list, a refusal is an answer too.
+      const mayEnd = start > 0 && end === Number.POSITIVE_INFINITY;
+      const asking = ask(comparison, start, Math.min(length, end - start), null);
+      const came = mayEnd ? ((await orNull(asking, isRangeRefused)) ?? []) : await asking;
       asked += 1;
       if (came.length === 0) return;
       meet(cameOnly, storedOnly, start, came);

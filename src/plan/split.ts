@@ -30,6 +30,8 @@ export function partsWanted(total: number | null, cap: number | null, expected: 
   return Math.min(total === null ? MOST_PARTS_EXPECTED : MOST_PARTS, wanted);
 }
 
+export const DAY_SECONDS = 86_400;
+
 /** How long a span is, with both ends, on the clock of the wall. */
 export function secondsOf(span: TimeSpan): number {
   return secondOf(span.to) - secondOf(span.from) + 1;

@@ -88,10 +88,12 @@ it('a day that was exported before it was in the ledger, and walked again after 
   expect(await keptFor(folder)).toEqual([]);
 });
 
-it.each([
+const SEALED = [
   ['in the ledger', true],
   ['not in the ledger', false],
-])(
+] as const;
+
+it.each(SEALED)(
   'a file that holds more than its day, walked again after a backup was put back, stays: %s',
   async (_, isSealed) => {
     const folder = temporaryFolder();
@@ -113,10 +115,7 @@ it.each([
   },
 );
 
-it.each([
-  ['in the ledger', true],
-  ['not in the ledger', false],
-])(
+it.each(SEALED)(
   'a file that holds more than its day, as a midnight showed a record twice, is written anew: %s',
   async (_, isSealed) => {
     const folder = temporaryFolder();

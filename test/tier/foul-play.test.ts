@@ -21,7 +21,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { copyOf, createTestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { andAtNight } from '../support/night.ts';
-import { proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import { publishNext } from '../support/publishing.ts';
 import { DAY, freshCopies, openDatabase, planDays } from '../support/store.ts';
 import { ANYBODY } from './live-file.ts';
 import {
@@ -31,6 +31,7 @@ import {
   makeDays,
   moveAll,
   moved,
+  moveMore,
   partsOf,
   restoreAll,
   sealAll,
@@ -108,13 +109,7 @@ it('a database that was put back from a backup goes on with its table', async ()
 
 it('a day that moved with more after the backup that was put back stays here, and its file in the table', async () => {
   const meanwhile = await copyOf(server);
-  const later = openDatabase(meanwhile.url);
-  const streamId = await later.value<number>(
-    `select stream_id from daywalk.streams where name = 'audit'`,
-  );
-  await proveTexts(later, await windowOf(later, streamId, DAYS[1]), [textsOf([200, 201])]);
-  await sealAll(later);
-  await moveAll(partsOf(later, store), ['audit']);
+  await moveMore(openDatabase(meanwhile.url), store);
   const [more] = (await tabled(store)).filter((file) => file.startsWith(`audit ${DAYS[1]}`));
   const parts = partsOf(database, store);
   const { kept } = await moveAll(parts, ['audit']);

@@ -121,6 +121,21 @@ export async function moveAll(
   );
 }
 
+/** Moves the days of `audit` once one of them has come to show more. */
+export async function moveMore(
+  database: Database,
+  store: ObjectStore,
+  days: readonly string[] = DAYS,
+): Promise<void> {
+  const streamId = await database.value<number>(
+    `select stream_id from daywalk.streams where name = 'audit'`,
+  );
+  const window = await windowOf(database, streamId, DAYS[1]);
+  await proveTexts(database, window, [textsOf([200, 201])]);
+  await sealAll(database);
+  await moveAll(partsOf(database, store), ['audit'], days);
+}
+
 /** Brings all days back. */
 export const restoreAll = async (parts: TierParts) =>
   restoreDays(parts, await listMovedDays(parts.database, STREAMS, null), 7);

@@ -4,16 +4,15 @@ import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { copyOf } from '../support/database.ts';
 import { MemoryStore } from '../support/memory-store.ts';
-import { proveTexts, textsOf, windowOf } from '../support/publishing.ts';
 import { freshCopies, openDatabase } from '../support/store.ts';
 import {
   DAYS,
   makeDays,
   moveAll,
   moved,
+  moveMore,
   partsOf,
   restoreAll,
-  sealAll,
   tabled,
 } from './moving-scene.ts';
 
@@ -30,13 +29,7 @@ it('a day that came back, and moved anew with more after the backup, keeps its f
   const meanwhile = await copyOf(server);
   await moveAll(partsOf(database, store), ['audit'], DAY);
   const before = await tabled(store);
-  const later = openDatabase(meanwhile.url);
-  const streamId = await later.value<number>(
-    `select stream_id from daywalk.streams where name = 'audit'`,
-  );
-  await proveTexts(later, await windowOf(later, streamId, DAYS[1]), [textsOf([200, 201])]);
-  await sealAll(later);
-  await moveAll(partsOf(later, store), ['audit'], DAY);
+  await moveMore(openDatabase(meanwhile.url), store, DAY);
   const after = await tabled(store);
   expect(after).not.toEqual(before);
 

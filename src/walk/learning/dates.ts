@@ -5,14 +5,14 @@
  */
 import type { Span } from '../../model.ts';
 import { lastClosedDay } from '../../plan/days.ts';
-import { around, secondsOf } from '../../plan/split.ts';
+import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { type HiddenByDate, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
-import { BEYOND_DATES, BEYOND_ROUNDED, DAY_SECONDS, spansAround } from '../questions/span.ts';
+import { BEYOND_DATES, BEYOND_ROUNDED, spansAround } from '../questions/span.ts';
 
 const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */

@@ -2,7 +2,7 @@
 
 import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
-import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
+import { around, DAY_SECONDS, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { readCanaries } from '../../store/evidence/proven.ts';
@@ -11,7 +11,7 @@ import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { type Reach, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { hashesShown, question, shows } from '../questions/questions.ts';
-import { DAY_SECONDS, dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
+import { dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
 
 const REACH_ATTEMPTS = 3;
 /** Seconds that a window must have to be cut, as long as the reach is not learned. */

@@ -1,7 +1,14 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
 import type { Day, PageRequest, Span, Stream, TimeSpan } from '../../model.ts';
 import { addDays, dayWindow } from '../../plan/days.ts';
-import { around, type Split, secondsOf, split, unclearTimes } from '../../plan/split.ts';
+import {
+  around,
+  DAY_SECONDS,
+  type Split,
+  secondsOf,
+  split,
+  unclearTimes,
+} from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
 
 /** The requests of a walk, but for start and length. */
@@ -54,8 +61,6 @@ const UNCLEAR_REACH = 2 * 3_600;
 
 /** Seconds: more than the clocks of two zones differ by. */
 export const BEYOND_DATES = 15 * 3_600;
-
-export const DAY_SECONDS = 86_400;
 
 /** Seconds: to an hour, at most, are the ends of ranges rounded. */
 export const MOST_ROUNDED = 3_600;

@@ -1,11 +1,11 @@
 /** What is too much for its source may be answered with nothing (docs/completeness.md C3). */
 import { WalkError } from '../../errors.ts';
 import type { TimeSpan } from '../../model.ts';
-import { around, secondsOf, splitByTime } from '../../plan/split.ts';
+import { around, DAY_SECONDS, secondsOf, splitByTime } from '../../plan/split.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
 import type { Knowledge } from './knowledge.ts';
-import { DAY_SECONDS, textOf } from './span.ts';
+import { textOf } from './span.ts';
 
 /**
  * Parts of a span that show a record where the whole is too much: its halves, and two in its middle, of a day three hours and
