@@ -23,27 +23,23 @@ declare module 'vitest' {
 }
 
 /** Registers a test for each case. */
-export function torture(family: string, cases: readonly Case[], timeoutMs = 180_000): void {
-  test.each(cases.map((one) => [one.name, one] as const))(
-    '%s',
-    async (name, testCase) => {
-      const plain = await trial(testCase, null);
-      const seed = mix(inject('tortureSeed'), seedNumber(name));
-      const killed =
-        testCase.kills === false
-          ? null
-          : await trial(testCase, { seed, moments: plain.outcome.moments });
-      const problems = [...plain.problems, ...(killed?.problems ?? [])];
-      const result: Result = {
-        family,
-        name,
-        problems,
-        plain: plain.outcome,
-        killed: killed?.outcome ?? null,
-      };
-      await appendFile(inject('tortureResults'), `${JSON.stringify(result)}\n`);
-      expect(problems).toEqual([]);
-    },
-    timeoutMs,
-  );
+export function torture(family: string, cases: readonly Case[]): void {
+  test.each(cases.map((one) => [one.name, one] as const))('%s', async (name, testCase) => {
+    const plain = await trial(testCase, null);
+    const seed = mix(inject('tortureSeed'), seedNumber(name));
+    const killed =
+      testCase.kills === false
+        ? null
+        : await trial(testCase, { seed, moments: plain.outcome.moments });
+    const problems = [...plain.problems, ...(killed?.problems ?? [])];
+    const result: Result = {
+      family,
+      name,
+      problems,
+      plain: plain.outcome,
+      killed: killed?.outcome ?? null,
+    };
+    await appendFile(inject('tortureResults'), `${JSON.stringify(result)}\n`);
+    expect(problems).toEqual([]);
+  });
 }

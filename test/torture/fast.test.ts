@@ -1,11 +1,8 @@
 /** The quick part of the torture suite; `npm run torture` runs all of it. Proves I3, I4 and I6 behind hostile servers. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mix, seedNumber } from '../../simulator/random.ts';
 import { FAMILIES } from './cases.ts';
 import { trial } from './trials.ts';
-
-// As long as `npm run torture` gives a case: two trials, on a machine that may be slow.
-vi.setConfig({ testTimeout: 180_000 });
 
 const FAST = Object.entries(FAMILIES).flatMap(([family, cases]) => {
   const fast = cases.filter((testCase) => testCase.fast);

@@ -3,4 +3,4 @@ import { real } from './cases/real.ts';
 import { torture } from './families.ts';
 
 if (real.length === 0) test.skip('real events: the file is not there');
-else torture('real', real, 1_200_000);
+else torture('real', real);
