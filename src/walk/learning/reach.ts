@@ -67,24 +67,25 @@ export async function doubtReach(context: WindowContext, asked: Reach | null): P
  * Learns how far a request must reach: the first and the last second of a span are found that bring a record, which may be one, and that must
  * show when it is asked for a second around them, and not two seconds beside them; then a second will do. A round time is not
  * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
- * @param isOne the span shows one record, which is the first and the last.
  */
-export async function learnReach(context: WindowContext, span: Span, isOne = false): Promise<void> {
+export async function learnReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   await knowledge.reachLearning.run(async () => {
     if (knowledge.reach === null && knowledge.reachTried < REACH_ATTEMPTS)
-      await tryReach(context, span, isOne);
+      await tryReach(context, span);
   });
 }
 
-async function tryReach(context: WindowContext, span: Span, isOne: boolean): Promise<void> {
+async function tryReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   knowledge.reachTried += 1;
   try {
     if (await learnIgnoresTime(context, span)) return;
-    const sides = isOne ? (['first'] as const) : (['first', 'last'] as const);
-    const seconds = sides.map((side) => exactSecond(context, span, side));
-    if ((await Promise.all(seconds)).includes(null)) return;
+    const first = await exactSecond(context, span, 'first');
+    if (first === null) return;
+    const behind = { ...span, from: around(first, 1, 1).from };
+    const isOnly = first === span.to || (await question(context, behind, 0, 1)).came === 0;
+    if (!isOnly && (await exactSecond(context, span, 'last')) === null) return;
   } catch (error) {
     if (!isRangeRefused(error)) throw error;
     return learnAnswered(context, around(span.to, 0, 0), error, UNLEARNED_REACH);

@@ -100,7 +100,7 @@ async function learnReachAt(context: WindowContext, second: string, after: numbe
   if (knowledge.reach === null) {
     const span = around(second, -UNLEARNED_REACH, 1 + UNLEARNED_REACH);
     const walk = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
-    if (walk?.stored !== 0) await learnReach(context, span, walk?.stored === 1);
+    if (walk?.stored !== 0) await learnReach(context, span);
   }
   if (knowledge.reach === 'day') throw new WalkError('capped', NOTHING_IS_CUT);
 }
