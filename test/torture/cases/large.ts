@@ -65,7 +65,7 @@ export const large: readonly Case[] = [
     server: 'has records of 20 kB, of which 100 are more than the body limit',
     expect: EXACT,
     source: { bodyLimitBytes: 600_000 },
-    mostRatio: 26,
+    mostRatio: 30,
     scene: () => ({
       sim: {
         records: spread(350).map((record, index) => {
