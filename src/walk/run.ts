@@ -224,6 +224,8 @@ async function runAndReport(
       });
       if (tally.counts.windowsComplete > 0) onEvent({ kind: 'following' });
       await followers.finish();
+      // They leave off without a word.
+      signal.throwIfAborted();
       // As late as can be: behind it nobody notices what a failover takes away.
       left = await scope.planMissing();
     }

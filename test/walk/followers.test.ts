@@ -1,8 +1,15 @@
 /** What follows the data while a run goes: woken, brought to an end, and stopped, without a hang or a lost word. */
 import { describe, expect, it } from 'vitest';
-import { SettingsError } from '../../src/errors.ts';
+import { InterruptedError, SettingsError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/log.ts';
+import type { Database } from '../../src/store/database.ts';
 import { type Follower, Followers } from '../../src/walk/followers.ts';
+import { catchUp } from '../../src/walk/run.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, newStream, SETTLE_MS } from './exporting.ts';
+import { ImaginedSource } from './imagined-source.ts';
 
 const never = new AbortController().signal;
 const following = (followers: readonly Follower[], signal = never) =>
@@ -114,5 +121,31 @@ describe('followers', () => {
     const all = following([stopped.follower], stop.signal);
     await all.finish();
     expect(all.notInStep).toEqual([]);
+  });
+});
+
+describe('a run that is stopped while they are at work', () => {
+  let server: TestDatabase;
+  let database: Database;
+  freshStore((store) => {
+    ({ server, database } = store);
+  });
+
+  it('is interrupted, and not done', async () => {
+    const stop = new AbortController();
+    const { follower } = noting(() => stop.abort(new InterruptedError('SIGTERM')), true);
+    const [day = ''] = closedDays(1);
+    const source = new ImaginedSource({ [day]: records(1, 3) });
+    const parts = { ...exporterParts({ database, source }), followers: [follower] };
+    const options = { ...OPTIONS, streams: [newStream()], since: day, settleMs: SETTLE_MS };
+    await expect(catchUp(parts, options, 'hand', stop.signal)).rejects.toThrow(
+      'stopped by SIGTERM',
+    );
+    expect(await server.query('select outcome from daywalk.runs')).toEqual([
+      { outcome: 'interrupted' },
+    ]);
+    expect(await server.query('select state from daywalk.coverage')).toEqual([
+      { state: 'complete' },
+    ]);
   });
 });
