@@ -397,8 +397,8 @@ end;
 
 -- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
 -- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters, of several the
--- newest: the settings gave it another name, and the one before is not looked at any more. Whether filters only take away is never assumed: a
--- source may show more with one. What a stream hides of a day at a midnight it shows elsewhere, so it counts.
+-- one that was walked last: the settings gave it another name, or its first one again, and the others are not looked at any more. Whether
+-- filters only take away is never assumed: a source may show more with one. What a stream hides of a day at a midnight it shows elsewhere, so it counts.
 create function daywalk.shared_copies(of_resource text, on_day date) returns table (walk_id bigint, page_no integer, place integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
@@ -406,11 +406,12 @@ declare
   by_path text[];
   under text[];
 begin
-  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.stream_id else shows.stream_id end) into shown_by
-    from (select distinct s.stream_id, s.filters
+  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.newest else shows.stream_id end) into shown_by
+    from (select s.stream_id, s.filters, max(k.walk_id) as newest
             from daywalk.windows_of_day(of_resource, on_day) as w
             join daywalk.streams s on s.stream_id = w.stream_id
-            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null) as shows;
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+           group by s.stream_id) as shows;
   if coalesce(cardinality(shown_by), 0) < 2 then return; end if;
   by_path := (select s.id_path from daywalk.streams s where s.stream_id = shown_by[1]);
   under := array(select distinct pointer

@@ -3230,11 +3230,12 @@ declare
   by_path text[];
   under text[];
 begin
-  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.stream_id else shows.stream_id end) into shown_by
-    from (select distinct s.stream_id, s.filters
+  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.newest else shows.stream_id end) into shown_by
+    from (select s.stream_id, s.filters, max(k.walk_id) as newest
             from daywalk.windows_of_day(of_resource, on_day) as w
             join daywalk.streams s on s.stream_id = w.stream_id
-            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null) as shows;
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+           group by s.stream_id) as shows;
   if coalesce(cardinality(shown_by), 0) < 2 then return; end if;
   by_path := (select s.id_path from daywalk.streams s where s.stream_id = shown_by[1]);
   under := array(select distinct pointer

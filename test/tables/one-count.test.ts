@@ -96,6 +96,17 @@ describe('streams of one resource', () => {
     expect(await counted()).toEqual(['{"id": 1, "read": true}', '{"id": 2}']);
   });
 
+  it('are shown as the one without filters has them that was walked last, also where it has its first name again', async () => {
+    const idPath = ['id'];
+    await show({ idPath }, ['{"id": 1, "state": "new"}']);
+    await show({ name: 'all', idPath }, ['{"id": 1, "state": "read"}']);
+    await letHoursPass(database, 2);
+    const done = '{"id": 1, "state": "done"}';
+    await proveTexts(database, await windowOf(database, 1, DAY), [[done]]);
+    expect(await counted()).toEqual([done]);
+    expect(await counted('events_now')).toEqual([done]);
+  });
+
   it('one of which hides a record at midnight that the other has no day before for', async () => {
     const events = await planDays(database, [DAY, NEXT_DAY]);
     for (const [day, ids] of [
