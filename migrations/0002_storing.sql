@@ -86,8 +86,9 @@ begin
     when name in ('message', 'msg', 'detail', 'reason') then not with_records
       and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
-    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered)|not(responding|answering|reach(ed|able)|available|searched|queried))?$'
-      then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
+    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered)|offline|disconnected)?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|backends|regions)(failed|missing|timedout|un(available|reachable|responsive|answered)|offline|disconnected|not(responding|answering|reach(ed|able)|available|searched|queried))?$'
+      -- How many are offline is told of what is watched, too.
+      then (not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]') and (kind <> 'number' or name !~ 'offline|disconnected')
     when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|remote|(data)?source|server|region)(errors|failures)$'
       then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
     else false
@@ -97,22 +98,27 @@ begin
     when name = 'coverage' then value @> '{"full": false}'
     when name in ('partialfailure', 'partialfailures', 'partialerror', 'partialerrors') then not daywalk.says_nothing(value)
     -- Of a hundred, or of one; progressRate is of Trend Vision One, a number in progressStatus of SentinelOne.
-    when name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$|^(job|query|search)progress$|^progressrate$'
+    when name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$|^(job|query|search|done)progress$|^progressrate$'
       or name = 'progressstatus' and kind = 'number'
       then said ~ '^[0-9]{1,2}(\.[0-9]+)? *%?$' and said !~ '^1(\.0+)?$'
-    when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- What is cut within a record.
     when name ~ 'field|column|attribut|payload|descript' then false
+    -- Why it is not whole, or by what it was cut, in place of a flag; Scalyr: omittedEvents.
+    when name ~ '(partial|incomplete|trunca(ted|tion))reason$|^(is)?(partial|incomplete|truncated)$' and kind not in ('boolean', 'number')
+      then not daywalk.says_nothing(value)
+    when name ~ '^(has|is)?(missing|omitted|dropped)(data|results|records|events|hits|rows)$|^(data|results|records|events|hits|rows)(missing|omitted|dropped)$'
+      then said in ('true', 'yes') or kind = 'number' and value <> '0' and name ~ 'omitted'
+    when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
-    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?((results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)|(results?|records|events|hits|rows)limited)$'
+    when name ~ '^(is)?(preview|degraded|running|inprogress)$|partial|incomplete|truncated|(limit|timeout|deadline|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?((results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)|(results?|records|events|hits|rows)limited)$'
               -- Typesense, Solr, Algolia, Chronicle, Google Analytics.
               '|^searchcutoff$|terminatedearly$|^timeouthits$|^toolargeresponse$|^containssampleddata$'
       then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done; Spring Data: last; Jira: isLast.
-    when name ~ '^((is|job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said in ('false', 'no')
+    when name ~ '^((is)?(job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said in ('false', 'no')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^(206\M|partial)' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
     when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
@@ -134,7 +140,7 @@ begin
       or warning ~ '(^|[.;:,([] *|\m(the|this|some|an?|one|more|of|[0-9]+)( search| data| remote| index)? )(search|query|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?)( [^ .;]+){0,3}( has| have)? (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|(is |are )?not responding|ended prematurely|auto-?finali[sz]ed)\M'
       or warning ~ '(^|[.;:,([] *|\m(the|this|your) )(search(ing)?|query)( job| process| request)? (was|has been|got) (cancell?ed|aborted|killed|interrupted|terminated)\M|\munable to distribute to (the )?(search )?peer\M'
       or warning ~ '\m(some|one|several|[0-9]+|search)( or (more|several))?( of the)? (ind(ices|exes)|shards|nodes|peers|indexers|partitions|replicas) (is|are) (missing|unavailable|unreachable|offline|down)\M|\mbecause (the )?(search )?peer has status\M|\mpartial_data_available\M'
-      or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (dropped|omitted|discarded|skipped|missing)\M'
+      or warning ~ '\m(results|records|events|hits|rows)( (is|are|was|were|has been|have been))? (limited|capped|restricted|clipped) to\M|\monly (the )?first [0-9,.]+ (of [0-9,.]+ )?(results|records|events|hits|rows)\M|\msome( of the)? (data|results|records|events|hits|rows)( (is|are|was|were|has been|have been|(may|might|could) (be|have been)))? (dropped|omitted|discarded|skipped|missing)\M'
       or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M'
       or warning ~ '(\mnot all (of the )?(shards|nodes|peers|indexers|partitions|replicas) (answered|responded|replied)|(?<!\m0 of |[0-9,.])[1-9][0-9,.]* (shards|partitions) failed)\M';
 end $$;
@@ -152,7 +158,7 @@ begin
     level := lower(case jsonb_typeof(message) when 'object' then
       (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
     if level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
-    if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
+    if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg|^notices?|^notes?)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
         when 'object' then (select string_agg(case when lower(key) ~ '(code|type|kind|reason|warning|message)$' and value !~* '\s|allow|enabl|disabl|support|param|option' then translate(value, '_', ' ') else value end, '; ') from jsonb_each_text(message))
         else message #>> '{}' end)) is true;
@@ -202,14 +208,16 @@ begin
 end $$;
 
 -- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more. The key that
--- leads on to the list is not judged. A status in an object `about` a query is that of the query, and so is one beside what identifies it.
+-- leads on to the list is not judged. A status in an object `about` a query is that of the query, and so is one beside what identifies it,
+-- or how far it is.
 create function daywalk.object_says(place jsonb, onward text, status integer, with_records boolean, about text default '', out fault text, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   ids constant text[] := '{jobId,job_id,taskId,task_id,searchId,search_id,queryId,query_id}';
-  its_about constant text := case when about = '' and place ?| ids then 'query' else about end;
+  its_about constant text := case when about = '' and (place ?| ids or jsonb_typeof(place -> 'progress') = 'number') then 'query' else about end;
   name text;
   plain text;
+  counts jsonb;
   said record;
 begin
   more := false;
@@ -223,7 +231,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|limited|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|isdata|(has|is)?(missing|omitted|dropped)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|backends|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|limited|missing|omitted|dropped|truncationreason|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') and place ->> name !~ '^[0-9]' then its_about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.
@@ -236,7 +244,7 @@ begin
     if plain = 'contacted' and jsonb_typeof(place -> name) = 'number' and jsonb_typeof(place -> 'completed') = 'number' then
       more := more or place -> 'completed' < place -> name;
     end if;
-    if plain in ('messages', 'warning', 'warnings', 'warningmessage', 'warningmessages', 'errormessages', 'pendingwarnings') or plain in ('message', 'msg') and jsonb_typeof(place -> name) = 'string' then
+    if plain in ('messages', 'warning', 'warnings', 'warningmessage', 'warningmessages', 'errormessages', 'pendingwarnings', 'notices', 'notes') or plain in ('message', 'msg', 'notice', 'note') and jsonb_typeof(place -> name) = 'string' then
       said := daywalk.messages_say(plain, place -> name);
       more := more or said.more;
       if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
@@ -245,6 +253,17 @@ begin
       more := more or said.more;
       fault := coalesce(fault, name || '.' || said.fault);
     end if;
+  end loop;
+  -- What is counted of the parts of a source side by side: totalShards, successfulShards.
+  for plain, counts in
+    select told[2], jsonb_object_agg(coalesce(told[1], told[3]), place -> key)
+      from jsonb_object_keys(place) as key
+     cross join lateral regexp_match(translate(lower(key), '_- ', ''),
+       '^(?:num(?:ber)?(?:of)?)?(total|queried|successful|responded)?(shards|partitions|indices|indexers|nodes|clusters|peers|servers|backends|regions)(total|queried|successful|responded)?$') as told
+     where coalesce(told[1], told[3]) is not null
+     group by told[2]
+  loop
+    if daywalk.lacks_parts(plain, counts) then fault := coalesce(fault, format('%s: %s', plain, counts)); end if;
   end loop;
 end $$;
 
@@ -271,7 +290,7 @@ begin
   for key in select jsonb_object_keys(place) loop
     plain := translate(lower(key), '_- ', '');
     continue when plain !~ 'partial|incomplete|truncated|^hasmore|^((is)?(completed?|done|finished|timedout|cancell?ed)|completedexceptionally|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
-    of_answer := name ~ '^(query|search|job|execution|response|results?|summary|statistics)(info|meta|metadata)?$';
+    of_answer := name ~ '^(query|search|job|execution|response|results?|summary|statistics)(info|meta|metadata|stats|statistics)?$';
     if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
        or place ?| '{name,title,from,to,fromDate,toDate,start,end,since,until,limit,offset,page,per_page,length,size,filter,filters,q,sort,order}'
        or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
@@ -279,7 +298,7 @@ begin
     more := more or (of_answer or plain ~ 'result|record|event|hits|rows|response')
         and plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$|^hasmore(results|records|events|hits|rows)$' and said in ('true', 'yes')
       or of_answer and (plain in ('complete', 'iscomplete') and said in ('false', 'no') or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)')
-      or of_run and plain ~ '^(is)?(completed|done|finished)$' and said in ('false', 'no');
+      or of_run and (plain ~ '^(is)?(completed|done|finished)$' and said in ('false', 'no') or plain in ('status', 'state') and daywalk.goes_on(said));
     if of_run and plain ~ 'cancel|exception' and said in ('true', 'yes')
        or of_answer and (plain in ('timedout', 'istimedout') and said in ('true', 'yes') or plain in ('status', 'state') and said ~ '^timed?[ _-]?out') then
       fault := coalesce(fault, format('%s: %s', key, place -> key));

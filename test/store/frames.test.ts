@@ -421,6 +421,12 @@ describe('beside records', () => {
     [{ successful: false }],
     [{ queryStatus: 'KILLED' }],
     [{ search_state: 'interrupted' }],
+    [{ failedBackends: ['b-1'] }],
+    [{ offline_indexers: ['idx-3'] }],
+    [{ nodesDisconnected: { n2: 'since 10:00' } }],
+    // Pinot, and what a client of Elasticsearch reads into one object.
+    [{ numServersQueried: 3, numServersResponded: 2 }],
+    [{ totalShards: 5, successfulShards: 4, failedShards: 0 }],
   ])('%j is a failure', async (frame) => {
     expect((await beside(frame)).fault).not.toBeNull();
   });
@@ -537,6 +543,26 @@ describe('beside records', () => {
     [{ warnings: [{ detail: 'some', type: '1,200 partitions failed' }] }],
     [{ warnings: ['Not all shards responded'] }],
     [{ resultsLimited: true }],
+    // Dynatrace, Splunk: beside how far it is, a state is that of the query.
+    [{ state: 'RUNNING', progress: 0 }],
+    [{ doneProgress: 0.45 }],
+    [{ in_progress: true }],
+    [{ job: { state: 'RUNNING' } }],
+    // Scalyr.
+    [{ omittedEvents: 7 }],
+    [{ missingData: true }],
+    [{ results_omitted: 'true' }],
+    // Why it is not whole, in place of a flag.
+    [{ partialReason: 'a shard is away' }],
+    [{ results_truncated_reason: 'LIMIT' }],
+    [{ truncationReason: { bytes: 1_048_576 } }],
+    [{ truncated: 'BYTES' }],
+    [{ isDataComplete: false }],
+    [{ timeout_reached: true }],
+    [{ deadlineExceeded: true }],
+    [{ queryStats: { partial: true } }],
+    [{ notice: 'Results are truncated' }],
+    [{ notices: ['Some results may be missing'] }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
   });
@@ -704,6 +730,19 @@ describe('beside records', () => {
     [{ errorMessages: { error: [] }, failure_reason: 'n/a', errorDetails: [{}] }],
     [{ successful: 0 }],
     [{ warnings: [{ code: 'PARTIAL_RESULTS_DISABLED' }] }],
+    // What is whole, in the same words, and what counts something else.
+    [{ state: 'SUCCEEDED', progress: 100 }],
+    [{ doneProgress: 1, in_progress: false }],
+    [{ job: { state: 'DONE' } }],
+    [{ omittedEvents: 0, missingData: false, droppedEvents: 4, missing: 3 }],
+    [{ partialReason: null, truncationReason: 'NONE', truncated: 'no', partial: '' }],
+    [{ truncated_fields_reason: 'LENGTH', partialMatch: 'prefix' }],
+    [{ failedBackends: [], offline_indexers: [], offlineServers: 3 }],
+    [{ numServersQueried: 3, numServersResponded: 3, totalNodes: 5 }],
+    [{ totalShards: 5, successfulShards: 5, skippedShards: 1, failedShards: 0 }],
+    [{ totalServers: 40, respondedNodes: 3 }],
+    [{ notice: 'All data is shown', notes: ['No results are missing'] }],
+    [{ timeoutReached: false, isDataComplete: true }],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
   });
