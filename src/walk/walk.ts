@@ -11,7 +11,7 @@ import { Prefetch } from './prefetch/prefetch.ts';
 import { Asking } from './questions/asking.ts';
 import type { WindowContext } from './questions/context.ts';
 import { textOf } from './questions/span.ts';
-import { refuseTooMuch } from './questions/too-much.ts';
+import { refuseLength, refuseTooMuch } from './questions/too-much.ts';
 import {
   beginsPage,
   nothingObserved,
@@ -217,11 +217,8 @@ export class Walk {
         const last = await this.#asking.askDeep(records, records - 1, paging === 'number' ? 1 : 2);
         return last.beginsWithLast && last.came === 1 ? 'last' : this.#goOn(last);
       }
-      // Some answer for all that is behind their last page with that page; one record alone looks so as well where `start` is not heeded.
-      const heedsStart = records === 1 && this.#context.knowledge.paging === 'offset';
-      const isAll = lastTotal === null ? heedsStart : lastTotal === records;
-      const isLast = behind.beginsWithLast && isAll && (await this.#asking.showsLast(records));
-      if (behind.came === 0 || isLast) return this.#lastIsThere();
+      const ends = behind.came === 0 || (await this.#asking.endsAgain(this.#observed, behind));
+      if (ends) return this.#lastIsThere();
       // It came alone where more were asked for: records come singly, or others have come before it.
       const still = paging === 'offset' && records === 1 ? await this.#asking.ask(0, 2) : null;
       if (still?.beginsWithLast === false) return this.#notContinued(still.came);
@@ -255,7 +252,8 @@ export class Walk {
       // What is answered with nothing may be the length, or the first records alone.
       const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
       const answer = await this.#asking.ask(0, length);
-      if (answer.came > 0 && length < most) await this.#asking.refuseLength(most, length);
+      if (answer.came > 0 && length < most)
+        await refuseLength(knowledge, this.#asking, most, length);
       await this.#asking.stillNothing(answer);
     }
     if (this.#walk.role === 'whole') await refuseTooMuch(knowledge, this.#asking);

@@ -954,8 +954,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where paging goes no deeper than a large record its day fails',
     'src/walk/questions/asking.ts',
-    'const again = await orNull(this.#aside(records, 2), mayRefuseDepth);',
-    'const again = await this.#aside(records, 2);',
+    'const again = await orNull(this.#aside(records, length), mayRefuseDepth);',
+    'const again = await this.#aside(records, length);',
     ['test/walk/odd-sources.test.ts'],
   ),
   mutant(

@@ -670,6 +670,49 @@ describe('pages that are counted by number, and the last one for all that is beh
   });
 });
 
+const WRAPPING = [
+  ['the last one', 7, 'none'],
+  ['the first one', 7, 'none'],
+  ['the first one', 42, 'none'],
+  ['the first one', 42, 'exact'],
+] as const;
+const WRAPPING_AT_NIGHT = [
+  ['the last one', 42, 'none'],
+  ['the first one', 20, 'none'],
+  ['the first one', 7, 'exact'],
+] as const;
+
+it.each(
+  andAtNight<readonly ['the last one' | 'the first one', number, 'none' | 'exact']>(
+    WRAPPING,
+    WRAPPING_AT_NIGHT,
+  ),
+)(
+  'pages that are counted by number, and %s for all that is behind a list of %i, end with it, totals %s',
+  async (which, count, totals) => {
+    const list = records(1, count);
+    const source: ImaginedSource = new ImaginedSource(
+      { [day]: list },
+      {
+        totals,
+        wrap: (_, total, { start, length, ...span }) => {
+          const all = source.within(span);
+          const last = Math.max(0, Math.ceil(all.length / length) - 1);
+          const asked = Math.floor(start / length);
+          const isThere = asked <= last;
+          const page = isThere ? asked : which === 'the last one' ? last : 0;
+          const shown = all.slice(page * length, (page + 1) * length);
+          return `{${total === null ? '' : `"total":${all.length},`}"data":[${shown.join(',')}]}`;
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 10 };
+    const result = (await exported(exporting)).get(day);
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+    expect(source.asked.length).toBeLessThan(250);
+  },
+);
+
 it.each([
   [1, ''],
   [40, ''],

@@ -140,13 +140,33 @@ export class Asking {
 
   /** Whether the list begins anew behind so many records, and shows some far behind them, where none is; then they were asked for at its beginning. */
   async #beginsAnew(records: number): Promise<boolean> {
-    const beginning = (await this.#aside(0, 2)).facts.hashes;
+    const length = this.#context.knowledge.paging === 'number' ? 1 : 2;
+    const beginning = (await this.#aside(0, length)).facts.hashes;
     // Two of them may lie deeper than paging goes.
-    const again = await orNull(this.#aside(records, 2), mayRefuseDepth);
+    const again = await orNull(this.#aside(records, length), mayRefuseDepth);
     if (again?.facts.hashes.join() !== beginning.join()) return false;
     if (((await this.#far(records, 1))?.came ?? 0) === 0) return false;
     this.claims.pop();
     return true;
+  }
+
+  /** Whether its last page, or its first one, comes for all that is behind the list; of equal ends it does, too, where `start` is not heeded. */
+  async endsAgain(observed: WalkObserved, { beginsWithLast }: ProbeFacts): Promise<boolean> {
+    const { records, pages, paging, largestPage, lastTotal } = observed;
+    if (lastTotal !== null && lastTotal !== records) return false;
+    const isShort = pages === 1 ? records < this.length : records % largestPage !== 0;
+    const mayBegin = isShort && paging === 'number' && !beginsWithLast;
+    if (mayBegin && (await this.#showsEnd(records))) return this.#beginsAnew(records);
+    if (!beginsWithLast) return false;
+    const heeds = () =>
+      records > 1 ? this.#showsEnd(records) : this.#context.knowledge.paging === 'offset';
+    return (lastTotal !== null || (await heeds())) && this.showsLast(records);
+  }
+
+  /** Whether the last record, asked for by itself, is shown, and not as the first one. */
+  async #showsEnd(records: number): Promise<boolean> {
+    if ((await this.#aside(0, 1)).facts.beginsWithLast) return false;
+    return (await this.#aside(records - 1, 1)).facts.beginsWithLast;
   }
 
   /** Whether most of a long walk came before in it, and there is no end of that, as the list begins anew behind its end. */
@@ -168,7 +188,10 @@ export class Asking {
   ): Promise<void> {
     if (await this.#goesRound(records, pages))
       throw contradicted(`behind ${records} records the list still shows those that came before`);
-    if (came > 1 && digest === first && paging === 'number') throw contradicted(IGNORES_START);
+    if (came > 1 && digest === first && paging === 'number')
+      throw newest !== first || (await this.#showsEnd(records))
+        ? new WalkError('capped', `behind record ${records} the first page comes again`)
+        : contradicted(IGNORES_START);
     if (came === 1 && digest === first && isPowerOfTwo(pages)) {
       if ((await this.#far(records, 1))?.beginsWithLast) throw contradicted(IGNORES_START);
       // By number, a long page begins at the first record, and a short one does, too, where it is made longer.
@@ -207,28 +230,6 @@ export class Asking {
     const evidence = `start 0 of ${textOf(this.target)} was empty, and asked again it was not`;
     await this.#context.knowledge.caughtEmpty(evidence);
     throw new WalkError('shifted', 'the source shows records on one request and none on another');
-  }
-
-  /** Where a list shows records to a short page only, and never to longer ones, those are too long. @throws {WalkError} `learned` then. */
-  async refuseLength(refused: number, shown: number): Promise<void> {
-    const { knowledge } = this.#context;
-    // Each of another length, as a cache may give the same empty answer again.
-    const lengths = Array.from({ length: knowledge.repeats }, (_, less) => refused - less);
-    for (let half = refused / 2; half > shown; half /= 2) lengths.push(Math.floor(half));
-    const longer = lengths.filter((each) => each > shown);
-    if (!knowledge.isNoChance(longer.length)) return;
-    const told = `pages of ${refused} records are empty, where shorter ones are not`;
-    let length = shown;
-    for (const tried of longer) {
-      if ((await this.ask(0, tried)).came === 0) continue;
-      if (tried === refused) return;
-      // One that is hardly shorter tells of chance, and of no length.
-      if (2 * tried > refused) await knowledge.caughtEmpty(told);
-      length = tried;
-      break;
-    }
-    await knowledge.learn('page_length', length, told);
-    throw new WalkError('learned', told);
   }
 
   /**

@@ -74,3 +74,29 @@ function isTriedAsNew(knowledge: Knowledge): boolean {
   knowledge.emptyDays += 1;
   return knowledge.emptyDays <= DAYS_TRIED;
 }
+
+/** Where a list shows records to a short page only, and never to longer ones, those are too long. @throws {WalkError} `learned` then. */
+export async function refuseLength(
+  knowledge: Knowledge,
+  asking: Asking,
+  refused: number,
+  shown: number,
+): Promise<void> {
+  // Each of another length, as a cache may give the same empty answer again.
+  const lengths = Array.from({ length: knowledge.repeats }, (_, less) => refused - less);
+  for (let half = refused / 2; half > shown; half /= 2) lengths.push(Math.floor(half));
+  const longer = lengths.filter((each) => each > shown);
+  if (!knowledge.isNoChance(longer.length)) return;
+  const told = `pages of ${refused} records are empty, where shorter ones are not`;
+  let length = shown;
+  for (const tried of longer) {
+    if ((await asking.ask(0, tried)).came === 0) continue;
+    if (tried === refused) return;
+    // One that is hardly shorter tells of chance, and of no length.
+    if (2 * tried > refused) await knowledge.caughtEmpty(told);
+    length = tried;
+    break;
+  }
+  await knowledge.learn('page_length', length, told);
+  throw new WalkError('learned', told);
+}
