@@ -1950,7 +1950,7 @@ begin
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
     when name in ('shards', 'partitions', 'splits', 'indices', 'indexes', 'indexers', 'replicas', 'nodes', 'searchnodes', 'clusters', 'remoteclusters',
-                  'peers', 'searchpeers', 'managers', 'tenants', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
+                  'peers', 'searchpeers', 'managers', 'tenants', 'sources', 'datasources', 'servers', 'backends', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
     when status = 404 then false
     when with_records and name in ('errors', 'exceptions', 'fail', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name ~ '^(err(or)?(s|no|code|msg|message|description|details?|info|list|reason)?|pendingerrors|exceptions?|fault|fail(ed|ures?|urereason)?)$' then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
