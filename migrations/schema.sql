@@ -2582,7 +2582,7 @@ begin
     select told[2], jsonb_object_agg(coalesce(told[1], told[3]), place -> key)
       from jsonb_object_keys(place) as key
      cross join lateral regexp_match(translate(lower(key), '_- ', ''),
-       '^(?:num(?:ber)?(?:of)?)?(total|queried|successful|responded)?(shards|partitions|indices|indexers|nodes|clusters|peers|servers|backends|regions)(total|queried|successful|responded)?$') as told
+       '^(?:num(?:ber)?(?:of)?)?(total|queried|successful|responded|skipped|pruned|excluded|filtered|disabled)?(shards|partitions|indices|indexers|nodes|clusters|peers|servers|backends|regions)(total|queried|successful|responded|skipped|pruned|excluded|filtered|disabled)?$') as told
      where coalesce(told[1], told[3]) is not null
      group by told[2]
   loop

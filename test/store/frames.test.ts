@@ -427,6 +427,8 @@ describe('beside records', () => {
     // Pinot, and what a client of Elasticsearch reads into one object.
     [{ numServersQueried: 3, numServersResponded: 2 }],
     [{ totalShards: 5, successfulShards: 4, failedShards: 0 }],
+    [{ totalPartitions: 10, successfulPartitions: 6, prunedPartitions: 3 }],
+    [{ totalShards: 5, successfulShards: 4, skippedShards: 1 }],
     [{ backends: { total: 3, successful: 2 } }],
   ])('%j is a failure', async (frame) => {
     expect((await beside(frame)).fault).not.toBeNull();
@@ -742,6 +744,7 @@ describe('beside records', () => {
     [{ numServersQueried: 3, numServersResponded: 3, totalNodes: 5 }],
     [{ totalShards: 5, successfulShards: 5, skippedShards: 1, failedShards: 0 }],
     [{ totalServers: 40, respondedNodes: 3 }],
+    [{ totalPartitions: 10, successfulPartitions: 7, partitions_pruned: 3 }],
     [{ backends: ['b-1', 'b-2'], meta: { backends: 3 } }],
     [{ backends: { total: 3, successful: 3 } }],
     [{ notice: 'All data is shown', notes: ['No results are missing'] }],
