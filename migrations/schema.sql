@@ -1985,6 +1985,7 @@ begin
     -- Why it is not whole, or by what it was cut, in place of a flag; Scalyr: omittedEvents.
     when name ~ '(partial|incomplete|trunca(ted|tion))reason$|^(is)?(partial|incomplete|truncated)$' and kind not in ('boolean', 'number')
       then not daywalk.says_nothing(value)
+           and said !~ '^(n|f|na|off|full|whole|complete|never|(not|never|un)[ _-]?(truncated|partial|incomplete|applicable))$|_unspecified$'
     when name ~ '^(has|is)?(missing|omitted|dropped)(data|results|records|events|hits|rows)$|^(data|results|records|events|hits|rows)(missing|omitted|dropped)$'
       then said in ('true', 'yes') or kind = 'number' and value <> '0' and name ~ 'omitted'
     when said = '' or kind = 'number' and said not in ('1', '206') then false
