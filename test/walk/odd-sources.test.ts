@@ -713,6 +713,25 @@ it.each(
   },
 );
 
+it('pages that are counted by number, and shorter than is asked for, are not asked for the first one at length', async () => {
+  const list = records(1, 42);
+  const source: ImaginedSource = new ImaginedSource(
+    { [day]: list },
+    {
+      wrap: (_, __, { start, length, ...span }) => {
+        const most = Math.min(length, 10);
+        const page = Math.floor(start / length);
+        return `{"data":[${source.within(span).slice(page * most, (page + 1) * most)}]}`;
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 100 };
+  const result = (await exported(exporting)).get(day);
+  expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+  // 58 before anything was asked about what begins anew, in three walks.
+  expect(source.asked.length).toBeLessThan(65);
+});
+
 it.each([
   [1, ''],
   [40, ''],

@@ -150,17 +150,18 @@ export class Asking {
     return true;
   }
 
-  /** Whether its last page, or its first one, comes for all that is behind the list; of equal ends it does, too, where `start` is not heeded. */
-  async endsAgain(observed: WalkObserved, { beginsWithLast }: ProbeFacts): Promise<boolean> {
+  /** Whether its last page, or its first one, comes for all that is behind the list, and not the next record; of equal ends it does, too, where `start` is not heeded. */
+  async endsAgain(observed: WalkObserved, behind: ProbeFacts): Promise<boolean> {
     const { records, pages, paging, largestPage, lastTotal } = observed;
     if (lastTotal !== null && lastTotal !== records) return false;
-    const isShort = pages === 1 ? records < this.length : records % largestPage !== 0;
-    const mayBegin = isShort && paging === 'number' && !beginsWithLast;
-    if (mayBegin && (await this.#showsEnd(records))) return this.#beginsAnew(records);
-    if (!beginsWithLast) return false;
     const heeds = () =>
       records > 1 ? this.#showsEnd(records) : this.#context.knowledge.paging === 'offset';
-    return (lastTotal !== null || (await heeds())) && this.showsLast(records);
+    if (behind.beginsWithLast)
+      return (lastTotal !== null || (await heeds())) && this.showsLast(records);
+    const isShort = pages === 1 ? records < this.length : records % largestPage !== 0;
+    const mayBegin = isShort && paging === 'number';
+    if (!mayBegin || (await this.#aside(0, 1)).facts.digest !== behind.digest) return false;
+    return (await this.#aside(records - 1, 1)).facts.beginsWithLast && this.#beginsAnew(records);
   }
 
   /** Whether the last record, asked for by itself, is shown, and not as the first one. */
@@ -177,9 +178,8 @@ export class Asking {
   }
 
   /**
-   * Refuses a page by number that equals the first one, one that comes for every `start` (the first one of one record, or the
+   * Refuses a page by number, behind the walk without it, that equals the first one, one that comes for every `start` (the first one of one record, or the
    * newest by number, which comes far behind the list, too), and one that comes for 0 and for 1, where nothing tells that it stands twice.
-   * @param before the walk without that page.
    * @throws {WalkError} where the first page comes for each `start`; `capped` where the newest page does for all behind it.
    */
   async refuseRepeated(
