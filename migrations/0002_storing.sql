@@ -156,12 +156,16 @@ declare
 begin
   more := false;
   for message in select jsonb_array_elements(case jsonb_typeof(messages) when 'array' then messages else jsonb_build_array(messages) end) loop
+    -- Notes that are more than words are what a person wrote.
+    continue when name = 'notes' and jsonb_typeof(message) = 'object';
     level := lower(case jsonb_typeof(message) when 'object' then
       (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
     if level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
     if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg|^notices?|^notes?)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
         when 'object' then (select string_agg(case when lower(key) ~ '(code|type|kind|reason|warning|message)$' and value !~* '\s|allow|enabl|disabl|support|param|option' then translate(value, '_', ' ') else value end, '; ') from jsonb_each_text(message))
+        -- What a note says of every answer: how long events are kept, and whose are shown.
+        when 'string' then case when name ~ '^not' then regexp_replace(message #>> '{}', '\m(limited|restricted) to (your\M|those\M|(the )?(last|past|previous) ([0-9]+ )?(day|week|month|year)s?\M)', '', 'gi') else message #>> '{}' end
         else message #>> '{}' end)) is true;
     end if;
   end loop;

@@ -568,6 +568,8 @@ describe('beside records', () => {
     [{ queryStats: { partial: true } }],
     [{ notice: 'Results are truncated' }],
     [{ notices: ['Some results may be missing'] }],
+    [{ note: 'Results are limited to the last 1000 events' }],
+    [{ notes: ['Results limited to 10,000 records'] }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
   });
@@ -752,6 +754,10 @@ describe('beside records', () => {
     [{ backends: ['b-1', 'b-2'], meta: { backends: 3 } }],
     [{ backends: { total: 3, successful: 3 } }],
     [{ notice: 'All data is shown', notes: ['No results are missing'] }],
+    // What holds of every answer, and what a person wrote.
+    [{ note: 'Results are limited to the last 90 days.' }],
+    [{ notices: ['Events are restricted to your organization'] }],
+    [{ notes: [{ type: 'error', author: 'kim', text: 'The query timed out, asked again' }] }],
     [{ timeoutReached: false, isDataComplete: true }],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
