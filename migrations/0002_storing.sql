@@ -87,8 +87,9 @@ begin
       and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
     when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered)|offline|disconnected)?(shards|partitions|splits|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|tenants|(data)?sources|servers|backends|regions)(failed|missing|timedout|un(available|reachable|responsive|answered)|offline|disconnected|not(responding|answering|reach(ed|able)|available|searched|queried))?$'
-      -- How many are offline is told of what is watched, too.
-      then (not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]') and (kind <> 'number' or name !~ 'offline|disconnected')
+      -- What is offline, and how many are, is told of what is watched, too.
+      then (not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]')
+           and (name !~ 'offline|disconnected' or kind <> 'number' and name !~ 'clusters|managers|tenants|sources|servers|regions')
     when name ~ '^unreachable$|^(shard|partition|split|index|indexer|replica|node|cluster|peer|manager|remote|(data)?source|server|region)(errors|failures)$'
       then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
     else false
@@ -104,7 +105,8 @@ begin
     -- What is cut within a record.
     when name ~ 'field|column|attribut|payload|descript' then false
     -- Why it is not whole, or by what it was cut, in place of a flag; Scalyr: omittedEvents.
-    when name ~ '(partial|incomplete|trunca(ted|tion))reason$|^(is)?(partial|incomplete|truncated)$' and kind not in ('boolean', 'number')
+    when name ~ '(partial|incomplete|trunca(ted|tion))reason$' and kind not in ('boolean', 'number')
+      or name ~ '^(is)?(partial|incomplete|truncated)$' and (kind = 'string' or name !~ 'truncated' and jsonb_typeof(value -> 0) = 'string')
       then not daywalk.says_nothing(value)
            and said !~ '^(n|f|na|off|full|whole|complete|never|(not|never|un)[ _-]?(truncated|partial|incomplete|applicable))$|_unspecified$'
     when name ~ '^(has|is)?(missing|omitted|dropped)(data|results|records|events|hits|rows)$|^(data|results|records|events|hits|rows)(missing|omitted|dropped)$'
@@ -113,7 +115,7 @@ begin
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
-    when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
+    when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage|sla)' then false
     when name ~ '^(is)?(preview|degraded|running|inprogress)$|partial|incomplete|truncated|(limit|timeout|deadline|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?((results?|records|events|hits|rows|response|output)?(capped|clipped|overflow(ed)?)|(results?|records|events|hits|rows)limited)$'
               -- Typesense, Solr, Algolia, Chronicle, Google Analytics.
               '|^searchcutoff$|terminatedearly$|^timeouthits$|^toolargeresponse$|^containssampleddata$'
@@ -160,7 +162,7 @@ begin
     continue when name = 'notes' and jsonb_typeof(message) = 'object';
     level := lower(case jsonb_typeof(message) when 'object' then
       (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
-    if level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
+    if name !~ '^not' and level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
     if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg|^notices?|^notes?)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
       more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
         when 'object' then (select string_agg(case when lower(key) ~ '(code|type|kind|reason|warning|message)$' and value !~* '\s|allow|enabl|disabl|support|param|option' then translate(value, '_', ' ') else value end, '; ') from jsonb_each_text(message))
@@ -219,7 +221,7 @@ create function daywalk.object_says(place jsonb, onward text, status integer, wi
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   ids constant text[] := '{jobId,job_id,taskId,task_id,searchId,search_id,queryId,query_id}';
-  its_about constant text := case when about = '' and (place ?| ids or jsonb_typeof(place -> 'progress') = 'number') then 'query' else about end;
+  its_about constant text := case when about = '' and (place ?| ids or jsonb_typeof(place -> 'progress') = 'number' and place -> 'progress' <> '100') then 'query' else about end;
   name text;
   plain text;
   counts jsonb;

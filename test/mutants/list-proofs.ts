@@ -486,8 +486,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a message that tells of an error says nothing',
     STORING,
-    "if level ~ '(?n)^(error|fatal)\\M' or",
-    "if level ~ '^fatal$' or",
+    "level ~ '(?n)^(error|fatal)\\M' or",
+    "level ~ '^fatal$' or",
     ['test/store/frames.test.ts', 'test/walk/answers.test.ts'],
   ),
   mutant(

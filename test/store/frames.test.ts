@@ -561,6 +561,7 @@ describe('beside records', () => {
     [{ truncationReason: { bytes: 1_048_576 } }],
     [{ truncated: 'BYTES' }],
     [{ truncated: 'Y' }],
+    [{ partial: ['shard-3'] }],
     [{ partial_reason: 'NOT_ALL_SHARDS' }],
     [{ isDataComplete: false }],
     [{ timeout_reached: true }],
@@ -759,6 +760,13 @@ describe('beside records', () => {
     [{ notices: ['Events are restricted to your organization'] }],
     [{ notes: [{ type: 'error', author: 'kim', text: 'The query timed out, asked again' }] }],
     [{ timeoutReached: false, isDataComplete: true }],
+    // What is watched, and is done by others.
+    [{ offline_servers: ['fw-1'], disconnectedSources: ['vpn'], slaDeadlineExceeded: true }],
+    [{ notices: [{ severity: 'error', text: 'The licence expires in 3 days' }] }],
+    [{ status: 'running', progress: 100 }],
+    // How much is, and what is cut within records.
+    [{ truncated: { value: false, limit: 10_000 }, partial: { shards: 0, total: 5 } }],
+    [{ truncated: ['payload'], incomplete: [{ task: 7 }] }],
   ])('%j is none of it', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: false });
   });
