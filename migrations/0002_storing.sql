@@ -225,6 +225,7 @@ declare
   name text;
   plain text;
   counts jsonb;
+  counted boolean := false;
   said record;
 begin
   more := false;
@@ -239,6 +240,7 @@ begin
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
     if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|isdata|(has|is)?(missing|omitted|dropped)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|backends|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|limited|missing|omitted|dropped|truncationreason|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
+      counted := counted or plain ~ '.(shards|partitions|indices|indexers|nodes|clusters|peers|servers|backends|regions)|s(total|queried|successful|responded)$';
       said := daywalk.key_says(
         case when plain in ('status', 'state') and place ->> name !~ '^[0-9]' then its_about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.
@@ -262,6 +264,7 @@ begin
     end if;
   end loop;
   -- What is counted of the parts of a source side by side: totalShards, successfulShards.
+  if not counted then return; end if;
   for plain, counts in
     select told[2], jsonb_object_agg(coalesce(told[1], told[3]), place -> key)
       from jsonb_object_keys(place) as key
