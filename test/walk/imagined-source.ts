@@ -49,11 +49,34 @@ export interface Habits {
   readonly at?: (record: string) => number;
 }
 
+/** An `arrange` of a source that counts its pages by number, of which none has more records than `most`. */
+export const pagesUpTo =
+  (most: number): NonNullable<Habits['arrange']> =>
+  (list, _, { start, length }) => {
+    const page = Math.min(length, most);
+    const from = Math.floor(start / length) * page;
+    return [...Array<string>(start).fill(''), ...list.slice(from, from + page)];
+  };
+
 /** An `arrange` of a source that counts its pages by number: `floor(start / length)`. */
-export const pagesByNumber: NonNullable<Habits['arrange']> = (list, _, { start, length }) => {
-  const from = Math.floor(start / length) * length;
-  return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
-};
+export const pagesByNumber = pagesUpTo(Number.POSITIVE_INFINITY);
+
+/**
+ * A `wrap` of a source that counts its pages by number, and may show another one than is asked for; its total, where it tells one, is true.
+ * @param pageOf the number of the page that it shows, by that of the one that is asked for and that of the last one.
+ */
+export const pagesInstead =
+  (
+    source: () => ImaginedSource,
+    pageOf: (asked: number, last: number) => number,
+  ): NonNullable<Habits['wrap']> =>
+  (_, total, { start, length, ...span }) => {
+    const list = source().within(span);
+    const last = Math.max(0, Math.ceil(list.length / length) - 1);
+    const page = pageOf(Math.floor(start / length), last);
+    const shown = list.slice(page * length, (page + 1) * length);
+    return wrapped(shown, total === null ? null : list.length);
+  };
 
 export class ImaginedSource {
   /** The records of each day, by the first second of it. */

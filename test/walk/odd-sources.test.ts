@@ -21,7 +21,14 @@ import {
   teach,
   type WindowResult,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf, pagesByNumber } from './imagined-source.ts';
+import {
+  type Habits,
+  ImaginedSource,
+  idOf,
+  pagesByNumber,
+  pagesInstead,
+  pagesUpTo,
+} from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
 
 let server: TestDatabase;
@@ -652,15 +659,7 @@ describe('pages that are counted by number, and the last one for all that is beh
     const list = records(0, count);
     const source: ImaginedSource = new ImaginedSource(
       { [day]: list },
-      {
-        wrap: (shown, _, request) =>
-          `{"total":${source.within(request).length},"data":[${shown.join(',')}]}`,
-        arrange: (all, _, { start, length }) => {
-          const page = Math.min(Math.floor(start / length), Math.ceil(all.length / length) - 1);
-          const from = Math.max(0, page) * length;
-          return [...Array<string>(start).fill(''), ...all.slice(from, from + length)];
-        },
-      },
+      { totals: 'exact', wrap: pagesInstead(() => source, Math.min) },
     );
     const exporting = { server, source, stream: newStream(), since: day, pageLength: 30 };
     await runOnce(exporting);
@@ -691,20 +690,11 @@ it.each(
   'pages that are counted by number, and %s for all that is behind a list of %i, end with it, totals %s',
   async (which, count, totals) => {
     const list = records(1, count);
+    const pageOf = (asked: number, last: number) =>
+      asked <= last ? asked : which === 'the last one' ? last : 0;
     const source: ImaginedSource = new ImaginedSource(
       { [day]: list },
-      {
-        totals,
-        wrap: (_, total, { start, length, ...span }) => {
-          const all = source.within(span);
-          const last = Math.max(0, Math.ceil(all.length / length) - 1);
-          const asked = Math.floor(start / length);
-          const isThere = asked <= last;
-          const page = isThere ? asked : which === 'the last one' ? last : 0;
-          const shown = all.slice(page * length, (page + 1) * length);
-          return `{${total === null ? '' : `"total":${all.length},`}"data":[${shown.join(',')}]}`;
-        },
-      },
+      { totals, wrap: pagesInstead(() => source, pageOf) },
     );
     const exporting = { server, source, stream: newStream(), since: day, pageLength: 10 };
     const result = (await exported(exporting)).get(day);
@@ -715,16 +705,7 @@ it.each(
 
 it('pages that are counted by number, and shorter than is asked for, are not asked for the first one at length', async () => {
   const list = records(1, 42);
-  const source: ImaginedSource = new ImaginedSource(
-    { [day]: list },
-    {
-      wrap: (_, __, { start, length, ...span }) => {
-        const most = Math.min(length, 10);
-        const page = Math.floor(start / length);
-        return `{"data":[${source.within(span).slice(page * most, (page + 1) * most)}]}`;
-      },
-    },
-  );
+  const source = new ImaginedSource({ [day]: list }, { arrange: pagesUpTo(10) });
   const exporting = { server, source, stream: newStream(), since: day, pageLength: 100 };
   const result = (await exported(exporting)).get(day);
   expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
@@ -765,12 +746,11 @@ it('pages that are counted by number, and tell themselves as the total, do not e
     {
       clamp: 7,
       totals: 'page',
-      arrange: (whole, _, { start, length }) => {
-        const [page, from] = [Math.min(length, 7), Math.floor(start / length)];
-        const shown = whole.slice(from * page, (from + 1) * page);
+      arrange: (whole, number, asked) => {
+        const shown = pagesUpTo(7)(whole, number, asked);
         // The seventh and the eighth have one time, and the seventh comes for either.
-        const isEighth = start === 7 && length === 1;
-        return [...Array<string>(start).fill(''), ...(isEighth ? whole.slice(6, 7) : shown)];
+        const isEighth = asked.start === 7 && asked.length === 1;
+        return isEighth ? [...shown.slice(0, 7), ...whole.slice(6, 7)] : shown;
       },
     },
     { pageLength: 30 },
@@ -1657,15 +1637,6 @@ describe('a day without records that came first, in words that nobody knows', ()
 });
 
 describe('pages by number of which the last, full one comes for all that is behind it', () => {
-  const clampedTo =
-    (most: number): NonNullable<Habits['wrap']> =>
-    (_, total, { start, length, ...span }) => {
-      const list = source.within(span);
-      const last = Math.min(most, Math.max(1, Math.ceil(list.length / length))) - 1;
-      const page = Math.min(Math.floor(start / length), most === 3 ? 2 : last);
-      const shown = list.slice(page * length, (page + 1) * length);
-      return `{${total === null ? '' : `"total":${list.length},`}"data":[${shown.join(',')}]}`;
-    };
   let source: ImaginedSource;
 
   it('are not walked for ever', async () => {
@@ -1676,7 +1647,7 @@ describe('pages by number of which the last, full one comes for all that is behi
         before: () => {
           if (source.asked.length > 1_500) stop.abort();
         },
-        wrap: clampedTo(Number.POSITIVE_INFINITY),
+        wrap: pagesInstead(() => source, Math.min),
       },
     );
     const stream = newStream();
@@ -1687,7 +1658,13 @@ describe('pages by number of which the last, full one comes for all that is behi
   it('are whole in smaller windows, where a page number is the greatest one', async () => {
     source = new ImaginedSource(
       { [day]: records(1_000, 74) },
-      { totals: 'exact', wrap: clampedTo(3) },
+      {
+        totals: 'exact',
+        wrap: pagesInstead(
+          () => source,
+          (asked) => Math.min(asked, 2),
+        ),
+      },
     );
     const stream = newStream();
     await runOnce({ server, source, stream, since: day, pageLength: 20 });

@@ -6,7 +6,14 @@ import { atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, readResults, runOnce } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf, pagesByNumber, secondOf } from './imagined-source.ts';
+import {
+  type Habits,
+  ImaginedSource,
+  idOf,
+  pagesByNumber,
+  pagesInstead,
+  secondOf,
+} from './imagined-source.ts';
 
 let server: TestDatabase;
 const [one = '', two = '', three = ''] = closedDays(3);
@@ -82,14 +89,8 @@ atNight(
     const before: Habits['before'] = (own) => {
       source = own;
     };
-    const wrap: Habits['wrap'] = (shown, _, request) =>
-      `{"total":${source?.within(request).length},"data":[${shown.join(',')}]}`;
-    const arrange: Habits['arrange'] = (all, _, { start, length }) => {
-      const page = Math.min(Math.floor(start / length), Math.ceil(all.length / length) - 1);
-      const from = Math.max(0, page) * length;
-      return [...Array<string>(start).fill(''), ...all.slice(from, from + length)];
-    };
-    expect(await rounds({ before, wrap, arrange }, { pageLength: 3 })).toEqual(QUIET);
+    const wrap = pagesInstead(() => source as ImaginedSource, Math.min);
+    expect(await rounds({ totals: 'exact', before, wrap }, { pageLength: 3 })).toEqual(QUIET);
   },
 );
 
