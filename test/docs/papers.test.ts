@@ -50,6 +50,11 @@ describe('README.md', () => {
   });
 });
 
+test('docs/completeness.md is read in the ten minutes that it promises', () => {
+  // 250 words a minute.
+  expect(paper('docs/completeness.md').text.split(/\s+/).length).toBeLessThanOrEqual(2_500);
+});
+
 test('daywalk.example.yaml is a settings file that the program takes', () => {
   const settings = loadSettings({
     flags: { config: 'daywalk.example.yaml' },
