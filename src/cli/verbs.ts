@@ -115,7 +115,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     does: 'checks what a run needs, each once and within seconds: secrets, versions, database, streams, the last failure, API, time zone; every red line says what to do',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/doctor.ts')).doctor,
-    options: [json()],
+    options: [new Option('--test-webhook', 'send the webhook a test message'), json()],
   },
   export: {
     does: 'records of complete days, or a record table, as files, one folder a day, with a manifest; exit code 3 when days are not complete',

@@ -49,6 +49,15 @@ export function alarmWords(
   };
 }
 
+/** What a person is sent who tries whether messages arrive. */
+export const TEST_WORDS: Words = {
+  event: 'test',
+  what: 'this is a test',
+  lines: ['Somebody tries whether messages arrive here. Nothing is wrong.'],
+  more: {},
+  urgent: false,
+};
+
 /** The message that `host` sends now. @param now milliseconds since the epoch. */
 export function shapeMessage(
   { event, what, lines, more, urgent }: Words,

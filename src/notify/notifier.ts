@@ -9,7 +9,7 @@ import { expectationOf, proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 import { openAlarm } from './alarm.ts';
-import { shapeMessage, type Trouble, type Words } from './message.ts';
+import { shapeMessage, TEST_WORDS, type Trouble, type Words } from './message.ts';
 import { openPoster, type Poster } from './post.ts';
 import { openProvenDays } from './proven-days.ts';
 
@@ -37,12 +37,8 @@ export function openNotifier(
   log: Logger,
   strike: (text: string) => string,
 ) {
-  const posterTo = (url: string | undefined, what: string) =>
-    url === undefined
-      ? null
-      : openPoster({ url, dispatcher: dispatcherTo(url, settings), clock, log, what });
-  const ping = posterTo(settings.pingUrl?.reveal(), 'ping');
-  const webhook = posterTo(settings.webhookUrl?.reveal(), 'webhook');
+  const ping = posterTo('ping', settings, clock, log);
+  const webhook = posterTo('webhook', settings, clock, log);
   const parts = webhook && {
     tell: (words: Words) =>
       webhook.post(shapeMessage(words, settings.webhookFormat, hostname(), clock.now())),
@@ -85,6 +81,21 @@ export function openNotifier(
       await webhook?.close();
     },
   };
+}
+
+/** Sends the webhook a test message. @returns null: it was taken; otherwise why not, without the address. */
+export async function sendTest(settings: Settings, clock: Clock, log: Logger) {
+  const webhook = posterTo('webhook', settings, clock, log);
+  if (webhook === null) return 'none is set';
+  const shaped = shapeMessage(TEST_WORDS, settings.webhookFormat, hostname(), clock.now());
+  return webhook.deliver(shaped).finally(() => webhook.close());
+}
+
+/** The way to one of the two addresses; null: it is not set. */
+function posterTo(what: 'ping' | 'webhook', settings: Settings, clock: Clock, log: Logger) {
+  const url = settings[`${what}Url`]?.reveal();
+  if (url === undefined) return null;
+  return openPoster({ url, dispatcher: dispatcherTo(url, settings), clock, log, what });
 }
 
 /** What is wrong after a run: what ended it early or failed besides, what should be proven by now and is not, and what the source lost; null: nobody knows. */

@@ -29,29 +29,34 @@ const ATTEMPTS = 2;
 
 /** Opens no connection yet. */
 export function openPoster(parts: PosterParts) {
+  /**
+   * Sends a POST, and once more where that may help.
+   * @returns null: the service took it; otherwise why not, without the address, which is a secret (I10).
+   */
+  async function deliver(posted: Posted, url = new URL(parts.url)): Promise<string | null> {
+    let why: string | null = null;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if (attempt > 1) await parts.clock.sleep(WAIT_MS);
+      why = await once(parts, url, posted);
+      if (why === null || (/^answered [34]/.test(why) && why !== 'answered 429')) break;
+    }
+    return why;
+  }
   return {
     url: parts.url,
-    /**
-     * Sends a POST, and once more where that may help.
-     * @returns whether the service took it; why not is logged, without the address, which is a secret (I10).
-     */
-    async post(posted: Posted, url = new URL(parts.url)): Promise<boolean> {
-      let why = '';
-      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        if (attempt > 1) await parts.clock.sleep(WAIT_MS);
-        const result = await once(parts, url, posted);
-        if (result === 'taken') return true;
-        why = result;
-        if (/^answered [34]/.test(why) && why !== 'answered 429') break;
-      }
-      parts.log.warn({ why }, `the ${parts.what} was not delivered; the export goes on`);
-      return false;
+    deliver,
+    /** The same. @returns whether the service took it; why not is logged. */
+    async post(posted: Posted, url?: URL): Promise<boolean> {
+      const why = await deliver(posted, url);
+      if (why !== null)
+        parts.log.warn({ why }, `the ${parts.what} was not delivered; the export goes on`);
+      return why === null;
     },
     close: () => parts.dispatcher.destroy(),
   };
 }
 
-/** `taken`, or why not. Codes only: an error's message may hold the address. */
+/** Null: it was taken; otherwise why not. Codes only: an error's message may hold the address. */
 async function once({ dispatcher, clock }: PosterParts, url: URL, { headers, body }: Posted) {
   try {
     const answer = await dispatcher.request({
@@ -65,7 +70,7 @@ async function once({ dispatcher, clock }: PosterParts, url: URL, { headers, bod
     // Not read: nobody wants the answer, and it may be without end.
     answer.body.on('error', () => {}).destroy();
     return answer.statusCode >= 200 && answer.statusCode < 300
-      ? 'taken'
+      ? null
       : `answered ${answer.statusCode}`;
   } catch (error) {
     const { name, code } = error as { name?: string; code?: string };

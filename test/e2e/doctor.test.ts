@@ -3,6 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dayAgo } from '../support/days.ts';
+import { startHookServer } from '../support/hook-server.ts';
 import { layLine } from '../support/line.ts';
 import { atNight } from '../support/night.ts';
 import { API_KEY, temporaryFolder } from '../support/program.ts';
@@ -111,6 +112,33 @@ test('files of secrets that others can read, and a since in the future', async (
   );
   expect(ended.stdout).toMatch(/^✓ secrets +closed to others: 1 file$/m);
   expect(ended.stdout).toMatch(/^! since +events: begins on 2999-01-01 \(since\), in the future/m);
+});
+
+test('a webhook is sent a test message where that is asked for, and what it answers is said without its address', async () => {
+  const scene = await setScene();
+  const hook = await startHookServer();
+  const environment = {
+    DAYWALK_WEBHOOK_URL: `${hook.url}/T0/s3cr3t`,
+    DAYWALK_WEBHOOK_FORMAT: 'slack',
+  };
+  const untried = await scene.here(['doctor'], environment);
+  expect(untried.stdout).toMatch(/^- webhook +not tried; `daywalk doctor --test-webhook` sends/m);
+  expect(hook.got).toEqual([]);
+
+  const taken = await scene.here(['doctor', '--test-webhook'], environment);
+  expect(taken).toMatchObject({ code: 0, stderr: '' });
+  expect(taken.stdout).toMatch(/^✓ webhook +took a test message \(slack\)/m);
+  expect(JSON.parse(hook.got[0]?.body ?? '')).toEqual({
+    text: expect.stringMatching(/^daywalk on .*: this is a test\n.*Nothing is wrong\.$/),
+  });
+
+  hook.answer(404);
+  const refused = await scene.here(['doctor', '--test-webhook'], environment);
+  expect(refused).toMatchObject({ code: 2, stderr: '' });
+  expect(refused.stdout).toMatch(/^✗ webhook +.*not delivered: answered 404\n +→ Is DAYWALK_W/m);
+  expect(refused.stdout).not.toContain('s3cr3t');
+  const unset = await scene.here(['doctor', '--test-webhook']);
+  expect(unset.stdout).toMatch(/^✗ webhook +a test message was not delivered: none is set/m);
 });
 
 test('certificates that cannot be used are a finding beside the others', async () => {

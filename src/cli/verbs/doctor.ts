@@ -5,6 +5,7 @@ import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
 import { examineCalendar, examineProgram, examineSecrets } from '../doctor/machine.ts';
+import { examineWebhook } from '../doctor/webhook.ts';
 import { printColoured, printJson } from '../terminal/output.ts';
 import { openObjectStore } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
@@ -45,6 +46,9 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
         await checkStore(store, signal);
         examination.ok('tier', `${store.name} takes, gives back and removes an object`);
       });
+    const isTest = invocation.options.testWebhook === true;
+    if (isTest || settings.webhookUrl !== undefined)
+      await examination.look('webhook', () => examineWebhook(settings, log, isTest, examination));
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
     const source = await examination.look('API', () =>
       openApi({
