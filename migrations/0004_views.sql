@@ -223,7 +223,7 @@ select s.name as stream, s.resource, u.day,
  union all
 select m.stream, m.resource, m.day, 'missing', null, null
   from daywalk.missing_days m;
-comment on view daywalk.gaps is 'The rows of coverage that are not complete.';
+comment on view daywalk.gaps is 'The closed days that are not complete.';
 comment on column daywalk.gaps.state is 'running, failed, pending or missing.';
 comment on column daywalk.gaps.due_at is 'When a window of the day is to be walked next.';
 

@@ -4598,7 +4598,7 @@ comment on column daywalk.frames.example is 'The beginning of one, for people.';
 comment on column daywalk.frames.first_seen is 'When it first came.';
 comment on column daywalk.frames.confirmed_at is 'When a later look at its window confirmed it; null: it is not known to mean an empty window.';
 
-comment on view daywalk.gaps is 'The rows of coverage that are not complete.';
+comment on view daywalk.gaps is 'The closed days that are not complete.';
 comment on column daywalk.gaps.stream is 'The name of the stream.';
 comment on column daywalk.gaps.resource is 'Its resource.';
 comment on column daywalk.gaps.day is 'The day of the source''s calendar.';

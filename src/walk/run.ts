@@ -1,4 +1,4 @@
-/** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill . */
+/** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill. */
 
 import { type GapRow, readGaps } from '../days/coverage-rows.ts';
 import { outcomeOf, type RunOutcome } from '../errors.ts';
