@@ -175,7 +175,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.settings, 'the command line or the settings are wrong; the message says which and where'],
   [
     EXIT.gaps,
-    'finished, with failed windows, gaps, differences, records that the source lost, a stream that was given up, or something that could not be brought in step',
+    'finished, with failed windows, gaps, differences, records that the source lost, a stream that was given up, or something that could not be brought up to date',
   ],
   [EXIT.refused, 'the API refused the key (401, 403); nothing more was asked'],
   [EXIT.unavailable, 'the API or the database stayed away through all retries'],

@@ -14,7 +14,10 @@ const jsonEvents = (...others: readonly string[]) =>
     'what happens as JSON lines on stdout, the report as the last (docs/events.schema.json)',
   ).conflicts(['json', 'quiet', ...others]);
 const quiet = () =>
-  new Option('--quiet', 'no progress, warnings and errors only; a result only if it is not done');
+  new Option(
+    '--quiet',
+    'no progress; warnings and errors, and the result only if something is left to do',
+  );
 const stream = () =>
   new Option('--stream <names>', 'only these streams, with commas between them (default: all)');
 const to = (unset: string) => new Option('--to <day>', `last day, inclusive (default: ${unset})`);
@@ -105,7 +108,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     options: [json()],
   },
   accept: {
-    does: 'accepts that the source has changed its answers or lost its events; what is stored stays',
+    does: 'says that the source is right, though it changed its answers or lost events; what is stored stays',
     settings: READ,
     load: async () => (await import('./verbs/accept.ts')).accept,
     options: [stream()],
@@ -239,7 +242,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     options: [json()],
   },
   migrate: {
-    does: 'brings the schema of the database up',
+    does: 'brings the schema of the database up to date',
     settings: STORE,
     load: async () => (await import('./verbs/migrate.ts')).migrateVerb,
     options: [new Option('--dry-run', 'list what would be applied, and do nothing')],

@@ -183,7 +183,7 @@ export async function openDatabase(
     if (state.pending.length > 0 && makes === 'nothing') throw olderDatabase(state);
     if (state.pending.length > 0) {
       const applied = await persist(() => migrate(url, log));
-      log.info({ migrations: applied }, 'the schema was brought up');
+      log.info({ migrations: applied }, 'the schema of the database was brought up to date');
     }
     return { ...reached, database, close };
   } catch (error) {

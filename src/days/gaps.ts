@@ -44,7 +44,7 @@ export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_IN
     spans
       .slice(0, most)
       .map(problemOf)
-      .flatMap(({ text, command }) => linesOf(text, command !== null && `  ${command}`)),
+      .flatMap(({ text, command }) => linesOf(text, commandLine(command))),
     rest > 0 && `… and ${rest} more; \`daywalk gaps\` lists all.`,
   );
 }
@@ -54,24 +54,34 @@ export function fillCommand(stream: string, from: Day, to = from): string {
   return `daywalk backfill --from ${from} --to ${to} --stream ${stream}`;
 }
 
+/** The command by which a person says that the source of a stream is right. */
+export const acceptCommand = (stream: string): string => `daywalk accept --stream ${stream}`;
+
 /** What an error ends with that only a person can settle: walked again, it would fail again. Null: it is another one. */
 export const acceptHint = (error: string | null): string | null =>
   /\(([^()]*daywalk accept[^()]*)\)$/.exec(error ?? '')?.[1] ?? null;
 
 /** The command that mends days with this error. */
 export const mendingOf = ({ stream, from, to, lastError }: Omit<GapSpan, 'state'>): string =>
-  acceptHint(lastError) === null
-    ? fillCommand(stream, from, to)
-    : `daywalk accept --stream ${stream}`;
+  acceptHint(lastError) === null ? fillCommand(stream, from, to) : acceptCommand(stream);
+
+/** The line below what is wrong; false: no command mends it. */
+export const commandLine = (command: string | null): string | false =>
+  command !== null &&
+  `  ${command.startsWith('daywalk accept') ? 'only if the source is right: ' : ''}${command}`;
+
+const KEPT_WORDS: Partial<Record<GapState, string>> = {
+  begun: '; the next run goes on with what is stored',
+  failed: '; later runs try it again',
+};
 
 /** A span with its words, and the command that mends it; null: it is being walked. */
 export function problemOf(span: GapSpan) {
   const { stream, state, lastError } = span;
-  const kept = state === 'begun' ? '; the next run goes on with what is stored' : '';
   const error = lastError === null ? '' : `: ${lastError}`;
   return {
     ...span,
-    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${kept}${error}`,
+    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${KEPT_WORDS[state] ?? ''}${error}`,
     command: state === 'running' ? null : mendingOf(span),
   };
 }

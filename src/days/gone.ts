@@ -3,17 +3,15 @@
 import type { Gone } from '../store/publications.ts';
 import { counted, formatCount, linesOf } from '../text.ts';
 import type { Lateness } from './coverage-rows.ts';
+import { acceptCommand } from './gaps.ts';
 
 /** What the source of a stream lost in numbers, as a sentence; null: nothing. */
-export function describeLost({
-  stream,
-  failures,
-}: Pick<Gone, 'stream' | 'failures'>): string | null {
+export function describeLost({ stream, failures }: Pick<Gone, 'stream' | 'failures'>) {
   const worst = failures.at(-1);
   if (worst === undefined) return null;
   const others = failures.length - 1;
-  const more = others === 0 ? '' : `, and of ${counted(others, 'other day')}`;
-  return `${stream}: the source lost ${formatCount(worst.lost)} of ${formatCount(worst.records)} records of ${worst.day}${more}; they are kept here`;
+  const more = others === 0 ? '' : `, nor some of ${counted(others, 'other day')}`;
+  return `${stream}: the source does not show ${formatCount(worst.lost)} of ${formatCount(worst.records)} records of ${worst.day} any more${more}; they are kept here. Find out who deleted them`;
 }
 
 /** Sentences about a stream; none where its source shows all that it ever did. */
@@ -21,9 +19,9 @@ export function describeGone(standing: Gone): string[] {
   const { stream, gone, days, retiredDays, newestRetired, identified } = standing;
   const lost = describeLost(standing);
   return linesOf(
-    lost !== null && `${lost}. If that is as it should be: daywalk accept`,
+    lost !== null && `${lost}; only if the source is right: ${acceptCommand(stream)}`,
     gone > 0 &&
-      `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; a changed record is among them, until id_path names the field that identifies one'}`,
+      `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; without id_path the old version of a changed record counts, too'}`,
     retiredDays > 0 &&
       `${stream}: the source has forgotten ${counted(retiredDays, 'day')}, up to ${newestRetired}; they are kept`,
   );
@@ -36,4 +34,4 @@ export function describeLate({ stream, late }: Lateness): string {
 
 /** A sentence about a stream whose source answers one question in different ways, as replicas do that disagree. */
 export const describeRestless = (stream: string): string =>
-  `${stream}: its source answers one question in different ways (do its replicas agree?), so it is asked again and again until nothing new comes`;
+  `${stream}: its source gives different answers to the same request (do its replicas agree?); daywalk asks again until nothing new comes`;

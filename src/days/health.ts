@@ -8,7 +8,7 @@ import { type Gone, readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
 import { counted, linesOf } from '../text.ts';
 import { type DayInState, readStreamDays, type StreamDays } from './covered-days.ts';
-import { describeFuture, gapSpansOf, problemOf } from './gaps.ts';
+import { acceptCommand, describeFuture, gapSpansOf, problemOf } from './gaps.ts';
 import { describeLost } from './gone.ts';
 import { readFirstDay } from './rows.ts';
 import { lastTickUntil } from './ticks.ts';
@@ -62,7 +62,7 @@ export function assessHealth(
   const problems = gapSpansOf(streams.flatMap((stream) => gapsOf(stream, expected))).map(problemOf);
   const lost = gone.flatMap((standing) => {
     const text = describeLost(standing);
-    return text === null ? [] : [{ text, command: 'daywalk accept' }];
+    return text === null ? [] : [{ text, command: acceptCommand(standing.stream) }];
   });
   const level = levelOf(streams, judged, problems.length + lost.length > 0);
   const wrong = wrongOf(judged, lost.length > 0);
@@ -151,7 +151,7 @@ function wrongOf(judged: readonly StreamHealth[], isLost: boolean): string {
   return linesOf(
     failed > 0 && `${counted(failed, 'day')} failed`,
     overdue > 0 && `${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`,
-    isLost && 'a source lost records, which are kept here',
+    isLost && 'a source does not show some records any more (they are kept here)',
   ).join(' and ');
 }
 

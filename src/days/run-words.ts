@@ -13,7 +13,7 @@ export const RUN_TRIGGER_WORDS: Readonly<Record<RunTrigger, string>> = {
 /** How a run ended. */
 export const RUN_OUTCOME_WORDS: Readonly<Record<RunOutcome, string>> = {
   done: 'done',
-  gaps: 'left gaps',
+  gaps: 'finished with problems',
   refused: 'the key was refused',
   unavailable: 'gave up',
   interrupted: 'stopped',
@@ -22,7 +22,8 @@ export const RUN_OUTCOME_WORDS: Readonly<Record<RunOutcome, string>> = {
 };
 
 /** What to do about a key that is refused. */
-export const RIGHT_KEY = 'put the right one into DAYWALK_API_KEY, or into the key file';
+export const RIGHT_KEY =
+  'put the right one into the key file, or into DAYWALK_API_KEY and start the program again';
 
 /** What comes before all else where the last run ended because of its key. */
 export const describeRefusal = (last: RunRow | null): string[] =>

@@ -41,7 +41,7 @@ function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayS
     return `, ${counted(records, 'record')}; moved to ${pruning.place} at ${utcSecond(pruning.prunedAt)}: ${pruning.eventsKey}, and its pages ${pruning.pagesKey}`;
   if (pruning !== null)
     return ` at ${utcSecond(pruning.prunedAt)} by ${pruning.prunedBy}: ${counted(pruning.records, 'record')} on ${counted(pruning.pages, 'page')} (${formatBytes(pruning.bytes)}) are not kept any more`;
-  if (pages === 0) return ', nothing is shown of it';
+  if (pages === 0) return ', the views show nothing of it';
   const lost =
     gone === 0 ? '' : `, of which the source does not show ${formatCount(gone)} any more`;
   const forgotten =
@@ -118,7 +118,7 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
     `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requests}, ${totals}; ${outcomeText(walk, window)}.`,
     isProof && window.proof !== null && `${indent}  ${describeProof(window.proof)}`,
     walk.claims.length > 0 &&
-      `${indent}  ${counted(walk.claims.length, 'other answer')} spoke of it: ${walk.claims.slice(0, MOST_CLAIMS).map(claimText).join('; ')}.`,
+      `${indent}  ${counted(walk.claims.length, 'other answer')} besides: ${walk.claims.slice(0, MOST_CLAIMS).map(claimText).join('; ')}.`,
     walk.quarantined > 0 &&
       `${indent}  jsonb cannot hold ${counted(walk.quarantined, 'page')} of it (${walk.quarantine.join(', ')}): the exact bytes are kept beside a changed copy; see daywalk.quarantine.`,
   );
@@ -134,7 +134,7 @@ const MOST_CLAIMS = 5;
 function claimText({ start, length, came, total, lowerBound, more }: Claim): string {
   const told =
     total === null ? '' : `, total ${lowerBound ? 'at least ' : ''}${formatCount(total)}`;
-  return `${formatCount(came)} of ${formatCount(length)} from ${formatCount(start)} on${told}${more ? ', and more' : ''}`;
+  return `from ${formatCount(start)} on ${formatCount(came)} came of ${formatCount(length)} asked for${told}${more ? ', and more' : ''}`;
 }
 
 function roleText({ role, from, to }: WalkStory): string {
@@ -185,7 +185,7 @@ function trouble(window: WindowStory): string[] {
       `Failed ${counted(failures, 'time')}, last at ${lastFailedAt === null ? 'an unknown time' : utcSecond(lastFailedAt)}: ${lastError}`,
     owner === null &&
       attempts > 1 &&
-      `Leased ${counted(attempts, 'time')} since a page of it was stored.`,
+      `Taken by workers ${counted(attempts, 'time')} without a new page.`,
     rewalk && 'It was asked to be walked again.',
     (state === 'pending' || state === 'failed') && `Walked next: ${due}.`,
     state === 'complete' && dueAt !== null && !rewalk && `Looked at again: ${due}.`,

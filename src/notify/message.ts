@@ -1,5 +1,6 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
+import { commandLine } from '../days/gaps.ts';
 import { cut, formatDuration, linesOf, oneLine, utcMinute } from '../text.ts';
 import type { Posted } from './post.ts';
 import type { Notification } from './rows.ts';
@@ -94,7 +95,7 @@ function alarmLines({ kind, since }: Notification, problems: readonly Trouble[],
   if (kind === 'recovered') return [`It had failed for ${lasted}, since ${utcMinute(since)}.`];
   const shown = problems
     .slice(0, MOST_PROBLEMS)
-    .flatMap(({ text, command }) => linesOf(shortened(text), command !== null && `  ${command}`));
+    .flatMap(({ text, command }) => linesOf(shortened(text), commandLine(command)));
   const more = problems.length - MOST_PROBLEMS;
   return linesOf(
     shown,

@@ -183,7 +183,7 @@ function refuseNonJson(body: Buffer, secrets: readonly string[], place: string):
     });
   if (!/^[{[]/.test(text))
     throw new EnvelopeError(`${place} answered 200 with ${kindOf(text)}: "${shown()}"`, {
-      hint: 'look at what answers there: the base URL, a proxy or a login page in front of the API',
+      hint: 'a login page or a proxy answers in place of the API, or api.url is wrong',
     });
   if (last !== (text[0] === '{' ? '}' : ']'))
     throw new EnvelopeError(
@@ -206,7 +206,7 @@ export function emptyAnswer(
 }
 
 function kindOf(text: string): string {
-  if (text.startsWith('<')) return 'what looks like an HTML page, a login page or proxy?';
+  if (text.startsWith('<')) return 'what looks like an HTML page';
   if (text.startsWith('\x1f\ufffd')) return 'what looks like gzip, without saying so';
   return 'a body that is not a JSON object or list';
 }

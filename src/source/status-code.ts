@@ -55,7 +55,7 @@ export function errorOfStatus(refusal: ErrorAnswer, about: About): DaywalkError 
 }
 
 const REFUSED =
-  'check the API key (DAYWALK_API_KEY) and its rights; daywalk does not try again, because a lock-out may follow';
+  'check the API key (its file, or DAYWALK_API_KEY) and its rights; daywalk stops asking, because the API may lock the key';
 
 const NOT_FOLLOWED =
   'daywalk follows no redirect, since the key would go along; set api.url to the new address if it is the API';

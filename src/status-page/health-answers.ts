@@ -15,7 +15,7 @@ export function refusedSentence({ since, until, said }: RefusedKey): string {
 export function withNotInStep(health: Health, notInStep: readonly NotInStep[]): Health {
   if (health.level !== 'good' || notInStep.length === 0) return health;
   const what = notInStep.map((follower) => follower.what).join(' and ');
-  const sentence = `Every day that should be here is complete, but ${what} could not be brought in step.`;
+  const sentence = `Every day that should be here is complete, but ${what} could not be brought up to date.`;
   return { ...health, level: 'gaps', sentence };
 }
 

@@ -125,7 +125,7 @@ export function olderDatabase({ pending, empty }: SchemaState): OlderDatabaseErr
   return new OlderDatabaseError(
     `the database is older than this daywalk: it lacks ${pending.join(', ')}`,
     {
-      hint: '`daywalk migrate` brings it up, as `run` and `worker` do by themselves; nothing was changed.',
+      hint: '`daywalk migrate` brings it up to date, as `run` and `worker` do by themselves; nothing was changed.',
     },
   );
 }

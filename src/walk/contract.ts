@@ -128,7 +128,7 @@ export class StreamContract {
     return new FaultError(
       `the answer at start ${page.start} tells of a failure: "${this.#parts.reader.excerpt(fault)}"`,
       {
-        hint: 'this is what the API says: it may have more than it shows, and this is not counted as a page',
+        hint: 'the API itself reports this, so the answer is not stored; ask who runs the API',
       },
     );
   }
@@ -246,7 +246,7 @@ export class StreamContract {
     return new EnvelopeError(
       `the answer at start ${page.start} has ${listType} at ${place}, where the record list was: "${this.#parts.reader.excerpt(page.body)}"`,
       {
-        hint: 'if the API changed its answers, run daywalk accept, or set records_path to where the list is now',
+        hint: 'is this an error message? Only if the API changed its answers for good, run daywalk accept, or set records_path to where the list is now',
       },
     );
   }

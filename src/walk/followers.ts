@@ -19,7 +19,7 @@ export interface NotInStep {
 }
 
 export const notInStepText = ({ what, reason }: NotInStep): string =>
-  `${what} could not be brought in step: ${reason}`;
+  `${what} could not be brought up to date: ${reason}`;
 
 /** Lets followers catch up, one after the other on one connection. What is left undone, the next run does. */
 export class Followers {
@@ -97,7 +97,7 @@ export class Followers {
       this.#failed.set(what, reasonText(error));
       this.#log.warn(
         { err: error },
-        `${what} could not be brought in step; the next run tries again`,
+        `${what} could not be brought up to date; the days themselves are stored, and the next run tries again`,
       );
     }
   }

@@ -292,7 +292,7 @@ export class Walk {
     if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(
       'shifted',
-      `the page after record ${records} does not begin with that record`,
+      `the list moved: the page after record ${records} does not begin with that record`,
     );
   }
 }

@@ -39,7 +39,7 @@ export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
   const { window } = context;
   if (window.attempts > FRUITLESS_LEASES)
     throw contradicted(
-      `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
+      `taken by workers ${window.attempts} times without a new page: they end before they finish one (were they killed? see their logs)`,
     );
   // It was proven to be empty, and a look has found it otherwise since, maybe one of another process.
   if (window.held === 0 && window.state !== 'complete')
@@ -80,7 +80,9 @@ async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd
     return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);
   if (wholes.filter(({ outcome }) => outcome === 'failed').length > context.walkAttempts)
-    throw unsettled(`${wholes.length} walks came to no end; the last: ${wholes.at(-1)?.reason}`);
+    throw unsettled(
+      `${wholes.length} walks broke off before the end of the list; the last: ${wholes.at(-1)?.reason}`,
+    );
   if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
     return again(context, wholes);
   // As long as no total is calibrated, one window goes first, and the others look at what it has shown.

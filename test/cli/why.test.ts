@@ -118,7 +118,7 @@ describe('a story', () => {
       pages: 0,
       ledger: null,
     });
-    expect(text).toContain('failed, nothing is shown of it.');
+    expect(text).toContain('failed, the views show nothing of it.');
     expect(text).toContain(
       'thrown away, because the list moved under it: the total moved from 2500 to 2501',
     );
@@ -239,7 +239,7 @@ describe('a story', () => {
     );
     expect(text).not.toContain('At 2026-03-02 01:00:05');
     expect(text).toContain(
-      '1 other answer spoke of it: 1 of 2 from 2,499 on, total at least 2,500, and more.',
+      '1 other answer besides: from 2,499 on 1 came of 2 asked for, total at least 2,500, and more.',
     );
     expect(text).toContain('jsonb cannot hold 1 page of it (nul)');
   });
@@ -271,7 +271,7 @@ describe('a story', () => {
 
   it('of a day that only a person can settle: what the error says, no backfill that fails again', () => {
     const lastError =
-      'nothing new is believed: 2 days show nothing (Was the key narrowed? If it really lost its events: daywalk accept)';
+      'no new window becomes complete: 2 days show nothing (Was the key narrowed? If it really lost its events: daywalk accept)';
     const text = tell({ state: 'failed', standing: 'failed', lastError });
     expect(text).toMatch(
       /Was the key narrowed\? If it really lost its events: daywalk accept --stream events$/,
@@ -300,7 +300,7 @@ describe('a story', () => {
     expect(mendingCommand({ ...story, ...nothing, closed: false })).toBeNull();
     const unknown = tell({ ...nothing, closed: false, closesAt: null });
     expect(unknown).toContain(
-      'not walked yet, nothing is shown of it.\n  This stream has not been',
+      'not walked yet, the views show nothing of it.\n  This stream has not been',
     );
   });
 });

@@ -43,7 +43,9 @@ it('stopped, it is begun: for gaps, calendar and story', async () => {
   const asked = { streams: ['events'], from: DAY, to: DAY, timeZone: 'UTC', settleMs: 0 };
   expect((await readStreamDays(database, asked))[0]?.days).toMatchObject([{ state: 'begun' }]);
   const text = describeStory(await readDayStory(database, 'events', DAY)).join('\n');
-  expect(text).toMatch(new RegExp(`^events ${DAY}: begun, not proven yet, nothing is shown of it`));
+  expect(text).toMatch(
+    new RegExp(`^events ${DAY}: begun, not proven yet, the views show nothing of it`),
+  );
   expect(text).toContain('and not at its end: the next run goes on with it.');
   expect(text).not.toContain('in progress since');
   expect(text).toContain('What is stored is kept; the next run goes on with it. To go on now: ');
@@ -56,6 +58,6 @@ it('a source that answers one question in different ways is told', async () => {
   expect(await readRestless(database, ['events', 'smart-event'])).toEqual(['events']);
   const story = await readDayStory(database, 'events', DAY);
   expect(describeStory(story).join('\n')).toContain(
-    'events: its source answers one question in different ways',
+    'events: its source gives different answers to the same request',
   );
 });

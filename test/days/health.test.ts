@@ -71,12 +71,12 @@ it('what a source lost in numbers is no all is well', () => {
   const health = assessHealth([stream('events', 'ccccc')], [standing], at('07:14:00'), HOURLY);
   expect(health).toMatchObject({
     level: 'gaps',
-    sentence: 'A source lost records, which are kept here; the newest days are complete.',
+    sentence: 'A source does not show some records any more (they are kept here); the newest days are complete.',
     problems: [],
     lost: [
       {
-        text: 'events: the source lost 20 of 60 records of 2026-03-08; they are kept here',
-        command: 'daywalk accept',
+        text: 'events: the source does not show 20 of 60 records of 2026-03-08 any more; they are kept here. Find out who deleted them',
+        command: 'daywalk accept --stream events',
       },
     ],
   });
@@ -110,7 +110,7 @@ describe('a day that is not complete', () => {
     );
     expect(health.problems.map(({ text, command }) => [text, command])).toEqual([
       [
-        'events: 2026-03-08 failed: why',
+        'events: 2026-03-08 failed; later runs try it again: why',
         'daywalk backfill --from 2026-03-08 --to 2026-03-08 --stream events',
       ],
       [

@@ -55,12 +55,14 @@ describe('status and gaps', () => {
     expect(status.stdout).toMatch(
       /^3 of 4 closed days are not complete: 1 failed; 2 not walked yet\.$/m,
     );
-    expect(status.stdout).toMatch(/^last run: backfill, began .* UTC, left gaps after /m);
-    expect(status.stdout).toMatch(/^next run: .*:15:00 UTC, where a worker runs/m);
+    expect(status.stdout).toMatch(
+      /^last run: backfill, began .* UTC, finished with problems after /m,
+    );
+    expect(status.stdout).toMatch(/^next run: .*:15:00 UTC, if a worker runs then/m);
     const listed = await scene.here(['gaps'], settings);
     expect(listed).toMatchObject({ code: 3 });
     expect(listed.stdout).toMatch(
-      new RegExp(`^events: ${dayAgo(3)} failed: .*\\n  daywalk backfill`, 'm'),
+      new RegExp(`^events: ${dayAgo(3)} failed; later runs try it again: .*\\n  daywalk backfill`, 'm'),
     );
     expect(listed.stdout).toMatch(
       new RegExp(`^events: ${dayAgo(2)} to ${dayAgo(1)} not walked yet$`, 'm'),

@@ -10,10 +10,10 @@ import { type Scene, setScene } from '../support/scene.ts';
 
 const DAYS = daysAgo(2, 1);
 const STREAMS = ['events'];
-export const REFUSED = /the API refuses the key; it is not sent again/;
+export const REFUSED = /the API refuses the key; it is sent again in an hour/;
 /** What verbs say of gaps that a key leaves. */
 export const REFUSED_IN_LAST_RUN =
-  /^The API refused the key in the last run: first put the right one into DAYWALK_API_KEY, or into the key file\.$/m;
+  /^The API refused the key in the last run: first put the right one into the key file, or into DAYWALK_API_KEY and start the program again\.$/m;
 /** Requests that may be under way when the first of them is refused. */
 export const CONCURRENCY = 4;
 

@@ -53,7 +53,7 @@ test('status tells what follows the days and fails', async () => {
   );
   expect(await scene.run(['run'], SETTINGS)).toMatchObject({ code: 3 });
   expect((await scene.succeed(['status'], SETTINGS)).stdout).toMatch(
-    /the ledger could not be brought in step: .*no ledger today/,
+    /the ledger could not be brought up to date: .*no ledger today/,
   );
 });
 

@@ -98,7 +98,7 @@ atNight(
     );
     const failed = await scene.here(['run'], settings);
     expect(failed, failed.stderr).toMatchObject({ code: 3 });
-    const line = /the ledger could not be brought in step: .*no ledger today/;
+    const line = /the ledger could not be brought up to date: .*no ledger today/;
     expect(failed.stdout).toMatch(line);
     expect(told()).toMatchObject([
       { event: 'failing', problems: [{ text: expect.stringMatching(line) }] },
@@ -116,7 +116,7 @@ atNight(
     expect(health.status).toBe(200);
     expect(await health.json()).toMatchObject({
       status: 'gaps',
-      sentence: expect.stringMatching(/complete, but the ledger could not be brought in step/),
+      sentence: expect.stringMatching(/complete, but the ledger could not be brought up to date/),
       problems: [{ text: expect.stringMatching(line), command: 'daywalk doctor' }],
     });
     expect(await (await fetch(url ?? '')).text()).toMatch(line);

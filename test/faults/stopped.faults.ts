@@ -105,7 +105,7 @@ testWith(
     const worker = scene.start(['worker'], WORKER);
     await untilMoment('some pages', async () => (await pages(scene)) >= 4);
     await cluster.stop('immediate');
-    await worker.saying(/the pass ended early; the next tick goes on/);
+    await worker.saying(/the run ended early; the next one goes on where it stopped/);
     await worker.saying(/waiting for the next tick/);
     expect(worker.running()).toBe(true);
     await cluster.start();

@@ -171,7 +171,7 @@ describe('a 200 that is no page (B01, B04, B08, B10)', () => {
     [
       'an HTML page',
       '  <!DOCTYPE html><title>Log in</title>',
-      'looks like an HTML page, a login page or proxy?',
+      'looks like an HTML page: ',
     ],
     ['nothing', '', 'an empty body'],
     ['white space', ' \r\n\t', 'an empty body'],

@@ -45,7 +45,7 @@ it('has a headline of ten words, what was said folded, and a command for all of 
 });
 
 it('what only a person can settle stands open, with the command of the error', () => {
-  const error = `nothing new is believed: ${'day and '.repeat(20)}so on (Was the key narrowed? If it really lost its events: daywalk accept)`;
+  const error = `no new window becomes complete: ${'day and '.repeat(20)}so on (Was the key narrowed? If it really lost its events: daywalk accept)`;
   const text = problemsPart(problemsOf([failed('events', 1, error)])).text;
   expect(text).toContain(
     '<p>Was the key narrowed? If it really lost its events: daywalk accept</p>',

@@ -115,7 +115,7 @@ async function findAnswer(asking: Asking): Promise<Answer | undefined> {
   examination.warn(
     `stream ${stream.name}`,
     `${reached(durationMs)}; no records from ${oldest} to ${newest} on the days that were asked for: ${reason.message}`,
-    'Its days count as empty where an empty list comes and no word beside it, and wait otherwise: only records show what its answers look like. Has it any? Are resource and filters right?',
+    'Does it have events, and are resource and filters right? Until records come, a day counts as empty only where an empty list comes and nothing else; other days wait.',
   );
   return undefined;
 }

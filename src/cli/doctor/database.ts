@@ -97,14 +97,14 @@ async function examineRuns({ database, settings, names, examination }: Checkup):
     warn(
       'key',
       `the API refused this key at ${utcMinute(refused.since)}; workers do not send it before ${utcMinute(refused.until)}`,
-      'Put another key in its place; workers see that within seconds.',
+      'Put another key into the key file: workers take it within seconds. One in the environment needs a restart.',
     );
   const run = await readLastRun(database);
   if (run !== null && run.outcome !== null && run.outcome !== 'done' && run.outcome !== 'gaps')
     warn(
       'last run',
       `the last run, of ${utcMinute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
-      `${run.outcome === 'refused' ? 'With a key that is taken the' : 'The'} next run goes on from there.`,
+      `${run.outcome === 'refused' ? 'Once the key is right, the' : 'The'} next run goes on from there.`,
     );
   else if (run?.outcome === 'done')
     ok('last run', `the last run, of ${utcMinute(run.startedAt)}, left no gaps`);
@@ -126,7 +126,10 @@ async function examineStreams({ database, settings, names, examination }: Checku
   for (const { stream, fact, value, evidence, learnedAt } of await readLearned(database, ids)) {
     if (fact === 'page_length') examination.lengths.set(stream, Number(value));
     const since = learnedAt.toISOString().slice(0, 10);
-    ok(`learned ${stream}`, `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`);
+    ok(
+      `learned ${stream}`,
+      `${FACT_WORDS[fact]}${valueWords(fact, value)}, since ${since}: ${evidence}`,
+    );
   }
   for (const { stream, late, longestHours } of await readLateness(database, names))
     warn(
@@ -141,26 +144,36 @@ async function examineStreams({ database, settings, names, examination }: Checku
 }
 
 /** What was learned, in words. */
-function valueWords(value: unknown): string {
+function valueWords(fact: Fact, value: unknown): string {
   if (typeof value === 'boolean') return '';
-  if (!Array.isArray(value)) return ` ${String(value)}`;
+  if (!Array.isArray(value)) return ` ${VALUE_WORDS[fact]?.[String(value)] ?? String(value)}`;
   const form = 'the order within lists, zeros behind numbers, members that are null';
   return ` ${value.map((place) => (place === IN_ONE_FORM ? form : place)).join(', ')}`;
 }
 
+const VALUE_WORDS: Partial<Record<Fact, Readonly<Record<string, string>>>> = {
+  reach: { day: 'none, as the source ignores the time of day' },
+  hidden_by_date: {
+    nothing: 'none',
+    'not before': 'none before it',
+    'not after': 'none after it',
+    day: 'the whole day before it',
+  },
+};
+
 const FACT_WORDS: Readonly<Record<Fact, string>> = {
   page_length: 'largest page length',
-  offset_cap: 'paging ends at',
+  offset_cap: 'the source shows no record from this number on:',
   proven_size: 'largest window proven by its halves',
-  calibrated: 'totals agree with proofs up to',
-  lower_bound: 'totals are lower bounds from',
+  calibrated: 'totals were right for windows of up to so many records:',
+  lower_bound: 'totals mean "at least so many" from',
   paging: 'pages are counted by',
   reach: 'seconds around a cut that are asked for:',
-  hidden_by_date: 'of the hours beside a midnight, ranges of one date hide:',
+  hidden_by_date: 'hours beside a midnight that only a range across it shows:',
   ignored: 'left out when records are compared:',
-  restless: 'one question is answered in different ways',
+  restless: 'the same request gets different answers',
   empties: 'share of empty answers where records are:',
-  hides_much: 'what holds too much is answered with nothing',
+  hides_much: 'ranges with too many records come back empty',
   cut_otherwise:
     'lists are cut by something else than their number (by shard, by hours), so each is compared with its halves',
   large_records: 'some records are so large that no page has room for the next one',

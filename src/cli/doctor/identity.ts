@@ -46,9 +46,9 @@ export async function examineIdentity(
   const changed = (path: Path) => othersAt(path, again, records.slice(half));
   if (idPath !== undefined) {
     if (again.length === 0 || changed(idPath) < again.length) return;
-    const found = `${formatJsonPath(idPath)} is another for the same records, asked for from another start`;
+    const found = `${formatJsonPath(idPath)} is another one for the same records when they are asked for from another start`;
     const remedy =
-      'Take id_path out: by it records pass for newer versions of others, and hide them.';
+      'Take id_path out: it makes different records look like versions of one, and hides them.';
     warn(check, found, remedy);
     return;
   }

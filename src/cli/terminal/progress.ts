@@ -28,11 +28,11 @@ const NEWS: Partial<Record<RunEvent['kind'], readonly [keyof Logger, string]>> =
   complete: ['debug', 'complete'],
   split: ['info', 'the window is split'],
   failed: ['warn', 'the window failed'],
-  'stream-stopped': ['error', 'the stream is given up for this run'],
+  'stream-stopped': ['error', 'the stream is given up for this run; the next one tries it again'],
   waiting: ['info', 'waiting for windows that another worker holds'],
   following: [
     'info',
-    'the walking is done; ledger, record tables and search filters are brought in step; if this is stopped, the next run goes on with it',
+    'the walking is done; ledger, record tables and search filters are brought up to date; if this is stopped, the next run goes on with it',
   ],
 };
 

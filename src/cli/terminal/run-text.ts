@@ -1,5 +1,5 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
-import { kindOfError } from '../../days/gaps.ts';
+import { acceptCommand, kindOfError } from '../../days/gaps.ts';
 import { type DaywalkError, EXIT, RefusedError, SettingsError } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
@@ -21,12 +21,15 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
   const { stopped, failures, gaps, lost, notInStep } = report;
   return linesOf(
     whatWasDone(report, formatDuration(elapsedMs)),
-    stopped.map(({ stream, reason }) => `Stream ${stream} was given up for this run: ${reason}`),
+    stopped.map(
+      ({ stream, reason }) =>
+        `Stream ${stream} was given up for this run, and is tried again by the next one: ${reason}`,
+    ),
     shortened(failureLines(failures), MOST_LINES, '`daywalk gaps` lists all.'),
     gaps.length > 0 && `Not complete: ${counted(gaps.length, 'day')}; \`daywalk gaps\` lists them.`,
     lost.slice(0, MOST_LINES).map((day) => {
       const share = `${formatCount(day.lost)} of ${formatCount(day.records)}`;
-      return `The source lost ${share} records of ${day.stream} ${day.day}; they are kept. If that is as it should be: daywalk accept`;
+      return `The source does not show ${share} records of ${day.stream} ${day.day} any more; they are kept. Find out who deleted them; only if the source is right: ${acceptCommand(day.stream)}`;
     }),
     notInStep.map((one) => `Failed, and tried again by the next run: ${notInStepText(one)}`),
   );

@@ -20,7 +20,7 @@ export async function accept(invocation: Invocation): Promise<number> {
       const something = await acceptSource(database, streamId);
       const [word, failed] = something
         ? ['accepted', 'days that failed are walked again, ']
-        : ['no day failed and no record is lost: nothing was to be accepted', ''];
+        : ['accepted, though no day had failed and no record was lost', ''];
       print(
         `${name}: ${word}. From the next run on, ${failed}new days are compared with what is proven from now on, and list and total are looked for anew. Nothing that is stored is taken away.`,
       );

@@ -65,7 +65,7 @@ function describeStatus(facts: StatusFacts, schedule: string, changes: readonly 
     '',
     ...facts.running.map(describeRunning),
     ...describeLastRun(facts.lastRun),
-    `next run: ${utcSecond(new Date(firstTickAfter(schedule, facts.now)))}, where a worker runs (schedule ${schedule})`,
+    `next run: ${utcSecond(new Date(firstTickAfter(schedule, facts.now)))}, if a worker runs then (schedule ${schedule})`,
     '',
     ...describeRefusal(facts.lastRun),
     ...describeWrong(facts),

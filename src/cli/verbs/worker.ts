@@ -119,7 +119,7 @@ async function untilAsked(session: Watched): Promise<void> {
     if (logged !== refused.until.getTime())
       session.log.error(
         { ...refused },
-        'the API refuses the key; it is not sent again for an hour, or until it changes',
+        'the API refuses the key; it is sent again in an hour, or when another one is in the key file',
       );
     logged = refused.until.getTime();
     await systemClock.sleep(LOOK_AGAIN_MS, session.signal);
@@ -169,7 +169,7 @@ async function pass(session: Watched): Promise<void> {
       activity.refused = await database.retry(note, signal, Number.POSITIVE_INFINITY);
       return;
     }
-    log.error({ err: error }, 'the pass ended early; the next tick goes on');
+    log.error({ err: error }, 'the run ended early; the next one goes on where it stopped');
   } finally {
     progress.end();
     activity.pass = null;

@@ -75,7 +75,7 @@ export const ROOMS = {
 
   lateAfter: alerts('late_after', duration(0, 30 * DAY), '6h', {
     description:
-      'How long after the first tick that follows its close a day may take to be proven, before it counts as overdue.',
+      'A day that is not proven so long after the first tick of the schedule that follows its close is overdue.',
   }),
   ...secretWithFile(alerts, 'pingUrl', 'ping.url', 'the ping URL', {
     kind: { kind: 'secretUrl', of: 'hook' },

@@ -113,7 +113,7 @@ export const SETTINGS = {
   }),
   idPath: streams('id_path', { kind: 'fieldPath' }, null, {
     description:
-      'Where in a record that stands which identifies it, so that a changed record is shown once, its newest version first; never learned, because a wrong one hides records.',
+      'The field that identifies a record, so that a changed record is shown once, in its newest version; never learned, because a wrong one hides records.',
     unset: 'a record is its content; `init` suggests a field',
   }),
   timePath: streams('time_path', { kind: 'fieldPath' }, null, {
@@ -171,7 +171,7 @@ export const SETTINGS = {
   }),
   retryTime: walking('retry_time', duration(0, DAY), '5m', {
     description:
-      'How long a page is tried again when what went wrong may pass, without pauses that the API names.',
+      'How long a page is tried again after an error that may pass; pauses that the API names do not count.',
   }),
   retryAfterLimit: walking('retry_after_limit', duration(0, DAY), '15m', {
     description:
@@ -179,7 +179,7 @@ export const SETTINGS = {
   }),
   walkAttempts: walking('walk_attempts', integer(1, 100), '4', {
     description:
-      'How often a window is walked again whose walk came to no end, or was contradicted by another answer, before it fails.',
+      'How often a window is walked again whose walk broke off before the end of its list, or was contradicted by another answer, before it fails.',
   }),
 
   ...ROOMS,

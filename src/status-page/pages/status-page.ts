@@ -67,9 +67,9 @@ export function livePart({ standing, doing }: Pick<StatusPage, 'standing' | 'doi
 <section class="health ${health.level}" aria-labelledby="health">
 <h1 id="health">${health.sentence}</h1>
 <p class="quiet">${whenLine(standing, doing, runs[0])}</p>
-${doing.endedEarly !== null && html`<p class="early">The last pass ended early: ${doing.endedEarly}</p>`}
-${doing.notInStep.map((follower) => html`<p class="early">In the last pass ${notInStepText(follower)}</p>`)}
-${health.lost.map(({ text, command }) => html`<p>${text}. If that is as it should be: <code>${command}</code></p>`)}
+${doing.endedEarly !== null && html`<p class="early">The last run ended early: ${doing.endedEarly}</p>`}
+${doing.notInStep.map((follower) => html`<p class="early">In the last run ${notInStepText(follower)}</p>`)}
+${health.lost.map(({ text, command }) => html`<p>${text}; only if the source is right: <code>${command}</code></p>`)}
 ${health.problems.length > 0 && problemsPart(health.problems)}
 </section>
 ${now(standing, doing)}

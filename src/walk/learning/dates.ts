@@ -143,8 +143,8 @@ export async function refuseUnfinished(context: WindowContext, midnight: string)
   const closed = lastClosedDay(now, timeZone, (secondsOf(after) - 1) * 1_000);
   if (closed >= midnight.slice(0, 10)) return;
   throw unsettled(
-    `only a range across midnight shows what is before ${after.to}, which is not yet`,
-    'The source keeps its events by the dates of another clock. Set settle to 16h: then a day is exported when those hours are over.',
+    `only a range across midnight shows the hours up to ${after.to}, and they are not over yet`,
+    'The source files events by the dates of another time zone. Set settle to 16h: then a day is exported when those hours are over.',
   );
 }
 

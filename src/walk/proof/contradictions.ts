@@ -68,7 +68,7 @@ async function learnCap(
 }
 
 export const COUNTS_ELSE =
-  'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
+  'If this total does not count the records of the window, set total_path to the one that does, or to none.';
 
 const LACKS_TOTAL =
   'If its source tells none any more: daywalk accept. If it tells them of some days only: total_path: none.';

@@ -91,7 +91,7 @@ async function askAcross(
     else await learnWhatRuns(context, first);
     since = again.walkId;
   }
-  throw unsettled(`what lies across ${second} is different each time`);
+  throw unsettled(`what lies across ${second} is something else each time`);
 }
 
 /** Learns how far requests must reach, where something lies across a cut that was asked for with the longest. */
@@ -166,8 +166,8 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   // What one of them holds was edited, or came late. At growing distances, since it may differ for ever.
   if (isPowerOfTwo(window.failures + 1)) await askNeighboursAgain(database, window);
   throw unsettled(
-    `what lies across ${window.from} is not what the windows on both sides hold of it`,
-    'The records around it have changed: the windows are walked again, and then the cut.',
+    `the cut at ${window.from} shows other records than the windows on both sides hold`,
+    'The records there have changed: the windows are walked again by themselves, and then the cut.',
   );
 }
 

@@ -42,7 +42,7 @@ async function isRetired(context: WindowContext): Promise<boolean> {
   if (!known && before?.sinceThatAge !== true) return false;
   log.warn(
     { day: window.day },
-    'the source has forgotten this day, as the oldest ones before; it stays as it was proven',
+    'the source does not show this day any more, as older ones before; what was proven stays here, nothing is to be done',
   );
   await retireDay(database, window, knowledge.streamId, context.recheckDays);
   return true;
@@ -91,7 +91,7 @@ export async function refuseForgotten(context: WindowContext, records: number): 
   const held = records > 0 ? 0 : await countHeldBefore(database, window, knowledge.streamId);
   if (held > 0 && (await showsNothing(context, window)))
     throw contradicted(
-      `it shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
+      `this window shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
       'If they are gone for good: daywalk accept.',
     );
   // Of one that was split its parts hold them.
@@ -104,8 +104,8 @@ export async function refuseForgotten(context: WindowContext, records: number): 
   if (records > 0 ? before.seenAsOld : before.keptThatLong) return;
   if (!(await showsNothingOlder(context, before))) return;
   throw contradicted(
-    `nothing before it is shown any more, and ${before.day} held records: its source may have forgotten ${records > 0 ? 'a part of it, too' : 'both'}`,
-    `If it had no ${records > 0 ? 'other ' : ''}events: daywalk accept.`,
+    `the source shows nothing before this day any more, and ${before.day} held records: it may have forgotten ${records > 0 ? 'a part of this day' : 'this day'}, too`,
+    `If this day had no ${records > 0 ? 'other ' : ''}events: daywalk accept.`,
   );
 }
 

@@ -36,7 +36,10 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
     if (error instanceof RequestError && (await isForgotten(context))) return { kind: 'released' };
-    log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
+    log.warn(
+      { window: window.from, to: window.to },
+      `this window stays complete; the look failed and comes again later: ${(error as Error).message}`,
+    );
     await postponeLook(database, window, recheckDays);
     return { kind: 'released' };
   }

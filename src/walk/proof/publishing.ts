@@ -73,7 +73,10 @@ export async function prove(
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
     // A failover took some of them away; what is left of them is of another state of the source.
-    log.error({ err: error, window: window.from }, 'what was walked is discarded');
+    log.error(
+      { err: error, window: window.from },
+      'a walk is thrown away, and its window is walked again',
+    );
     const { across, before, after, unites = [] } = proof;
     for (const walkId of [walk?.walkId, across, before, after, ...unites])
       if (typeof walkId === 'number') await discardWalk(database, window, walkId, error.message);

@@ -31,7 +31,7 @@ export async function splitUp(
 
 function whyNotSplit(found: object | null, { knowledge }: WindowContext): string {
   if (found !== null)
-    return 'one second can be split by level only, and without a calibrated total nothing shows that levels add up';
+    return 'one second can be split by level only, and without a calibrated total nothing shows that all levels are there';
   if (knowledge.reach === 'day')
     return 'the source ignores the time of day, so nothing can be split';
   return 'the window is too short to be split further';

@@ -289,7 +289,7 @@ export class Asking {
 
   /** Whether single records can be had at the start and not here, nor what was refused: paging has an end, and the window is to be split. */
   async capped(start: number, reason: string, refused?: Asked): Promise<WalkError> {
-    const told = `the source answers at start 0 and not at ${start}: ${reason}`;
+    const told = `the source shows records from start 0, and none from ${start} on (a cap?): ${reason}`;
     const { came } = await this.ask(0, 1);
     // What is refused by turns is not refused twice in a row.
     const again = () => refused && this.#isAnswered(refused.start, refused.length);

@@ -34,7 +34,7 @@ const LEAST_PAGE = 10;
 const SAID = 3;
 
 const UNTOLD =
-  'no answer has shown yet how this API says that there is nothing; the day is walked again by itself';
+  'it may mean that there are no events, or an error; the day is walked again by itself until other answers tell';
 
 const OTHER_WORDS = 'Does something on the way answer in place of the API, for this range alone?';
 
@@ -123,7 +123,7 @@ export class KnownAnswers {
       const { reason, example } = frame;
       throw new WalkError(
         'unknown-answer',
-        reason?.message ?? `an answer of no known kind: ${example}`,
+        reason?.message ?? `an answer without records, in words not seen before: ${example}`,
         { hint: reason?.hint ?? UNTOLD, cause: reason ?? undefined },
       );
     }
@@ -148,7 +148,7 @@ export class KnownAnswers {
     }
     throw new WalkError(
       'unknown-answer',
-      `an answer of no known kind, where a day that is not yet is empty in other words: ${example}`,
+      `an answer without records, in other words than those for a day to come: ${example}`,
       { hint: OTHER_WORDS },
     );
   }
@@ -170,14 +170,14 @@ export class KnownAnswers {
     }
     if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;
-    throw await this.#wrong(`the window is empty, and so is ${textOf(first)}, which held records`);
+    throw await this.#wrong(`this window is empty, and so is ${textOf(first)}, which held records`);
   }
 
   /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered, or its beginning. */
   async #cannotBeHad(failure: unknown): Promise<unknown> {
     const newest = await newestDay(this.#context, null);
     return (await this.#answers(newest)) || (await this.#answers(beginningOf(newest)))
-      ? this.#wrong(`what was proven cannot be had: ${(failure as Error).message}`)
+      ? this.#wrong(`known answers cannot be had any more: ${(failure as Error).message}`)
       : failure;
   }
 
@@ -185,8 +185,8 @@ export class KnownAnswers {
     const { database, knowledge } = this.#context;
     await noteTrust(database, knowledge.streamId, false);
     return contradicted(
-      `nothing new is believed: ${reason}`,
-      'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
+      `no new window becomes complete: ${reason}`,
+      'Does the key see less, or was the source re-installed? Only if it lost its events for good, or keeps them for so many days: daywalk accept.',
     );
   }
 

@@ -43,7 +43,7 @@ const lost: readonly Case[] = [
   {
     name: 'a source that has nothing any more',
     server: 'loses all events of both days after they were complete',
-    expect: failed(/nothing new is believed/),
+    expect: failed(/no new window becomes complete/),
     most: 250,
     to: SECOND,
     scene: () => ({
