@@ -124,7 +124,7 @@ begin
     when name ~ '^((is)?(job|query|search|results?|data)?(complete|completed|done|finished)|all(results|records|events|data)(returned|included|shown)|(is)?final|(is)?last(page)?|searche?d?completely)$' then said in ('false', 'no')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^(206\M|partial)' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
-    when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
+    when name ~ '^((results?|response)?(status|state)|result|completeness|progress)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
     when is_of_query
       then said ~ '\mmax(imum)? (results|events|records|rows|hits)|^(partial|incomplete|truncated|execut(e|ing)\M|gathering|wait|degraded)' or daywalk.goes_on(said)
     else false
@@ -239,7 +239,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|isdata|(has|is)?(missing|omitted|dropped)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|backends|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|limited|missing|omitted|dropped|truncationreason|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final|last)|is(job|query|search|results?|data)|(has|is)?(missing|omitted|dropped)|coverage$|(job|query|search|dispatch|task|progress|results?|data|all)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|progress$|shards|partitions|splits|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|backends|regions|tenants|unreachable|(reached|exceeded|hit|capped|clipped|limited|missing|omitted|dropped|truncationreason|overflow(ed)?|errors|failures|cutoff|early|timed?out|timeouthits|toolargeresponse|sampleddata)$' then
       counted := counted or plain ~ '.(shards|partitions|indices|indexers|nodes|clusters|peers|servers|backends|regions)|s(total|queried|successful|responded)$';
       said := daywalk.key_says(
         case when plain in ('status', 'state') and place ->> name !~ '^[0-9]' then its_about || plain

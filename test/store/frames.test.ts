@@ -564,6 +564,9 @@ describe('beside records', () => {
     [{ partial: ['shard-3'] }],
     [{ partial_reason: 'NOT_ALL_SHARDS' }],
     [{ isDataComplete: false }],
+    // Huawei Cloud and Alibaba Cloud, of logs.
+    [{ isQueryComplete: false }],
+    [{ meta: { progress: 'Incomplete' } }],
     [{ timeout_reached: true }],
     [{ deadlineExceeded: true }],
     [{ queryStats: { partial: true } }],
@@ -759,7 +762,7 @@ describe('beside records', () => {
     [{ note: 'Results are limited to the last 90 days.' }],
     [{ notices: ['Events are restricted to your organization'] }],
     [{ notes: [{ type: 'error', author: 'kim', text: 'The query timed out, asked again' }] }],
-    [{ timeoutReached: false, isDataComplete: true }],
+    [{ timeoutReached: false, isDataComplete: true, isQueryComplete: true, progress: 'Complete' }],
     // What is watched, and is done by others.
     [{ offline_servers: ['fw-1'], disconnectedSources: ['vpn'], slaDeadlineExceeded: true }],
     [{ notices: [{ severity: 'error', text: 'The licence expires in 3 days' }] }],
