@@ -90,3 +90,39 @@ it('a day that showed the records of somebody else while nothing was believed ha
   await accept(server, stream);
   expect((await exported(exporting)).get(empty)?.state).toBe('complete');
 });
+
+it.each(andAtNight(['none'], ['exact']))(
+  'days that a key must not see at first are not empty once it may, also those of which the looks are over, totals %s',
+  async (totals) => {
+    const { ends } = await live(server, {
+      ...{ count: 9, recheckDays: 1, totals, sizeOf: (day) => (day === 2 ? 0 : 12) },
+      runs: [5.02, 5.1, 6.1, 7.1, ...everyDay(8, 9)],
+      shows: (now) => now >= 8,
+    });
+    expect(ends).toEqual(
+      [0, 1, 2, 3, 4, 5, 6, 7, 8].map((day) => `complete ${day === 2 ? 0 : 12}`),
+    );
+  },
+);
+
+it('a stream with records has no empty day looked at again where its contract is learned anew', async () => {
+  const [empty = '', busy = ''] = closedDays(2);
+  const source = new ImaginedSource({ [empty]: [], [busy]: records(1_000, 12) });
+  const exporting = { server, source, stream: newStream(), since: empty };
+  await runOnce(exporting);
+  await letTimePass(server, '1 day');
+  await runOnce(exporting);
+  await server.query('delete from daywalk.contracts');
+  await server.query(
+    'update daywalk.windows set rewalk = true, due_at = clock_timestamp() where day = $1',
+    [busy],
+  );
+  await runOnce(exporting);
+  await runOnce(exporting);
+  expect(await server.query('select from daywalk.contracts')).toHaveLength(1);
+  expect(
+    await server.query(`select looks from daywalk.windows where kind = 'day' and day = $1`, [
+      empty,
+    ]),
+  ).toEqual([{ looks: 1 }]);
+});

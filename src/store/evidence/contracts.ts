@@ -2,6 +2,7 @@
 import type { Contract, Page } from '../../model.ts';
 import { readAsJsonb } from '../bodies/page-facts.ts';
 import type { Database } from '../database.ts';
+import { isPruned } from '../shown.ts';
 
 /** The newest walks of stream $1 that stored records, with how their pages are read. */
 const WALKS = `
@@ -31,7 +32,8 @@ function readContract(database: Database, streamId: number, hints: string) {
 }
 
 /**
- * Keeps a contract, unless another worker has found one meanwhile.
+ * Keeps a contract, unless another worker has found one meanwhile. With the first one of a stream, which a record has shown, its empty
+ * days are due for one more look.
  * @param hints the settings under which it was found: under others it is found anew.
  * @returns the one that holds.
  */
@@ -42,9 +44,18 @@ export async function rememberContract(
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<Contract> {
   await database.persist(
-    `insert into daywalk.contracts (stream_id, hints, records_path, total_path, relation_path)
-     values ($1, $2, $3, $4, $5)
-     on conflict do nothing`,
+    `with learned as (
+       insert into daywalk.contracts (stream_id, hints, records_path, total_path, relation_path)
+       values ($1, $2, $3, $4, $5)
+       on conflict do nothing
+       returning stream_id
+     )
+     -- Days were believed to be empty on no known answer before its first record, as one that a key must not see is like none.
+     update daywalk.windows w set due_at = clock_timestamp()
+       from learned
+      where w.stream_id = learned.stream_id and w.kind = 'day' and w.state = 'complete' and w.due_at is null
+        and not ${isPruned('w.stream_id', 'w.day')}
+        and not exists (select from daywalk.windows o where o.stream_id = learned.stream_id and o.proof ->> 'records' <> '0')`,
     [streamId, hints, recordsPath, totalPath, relationPath],
   );
   const held = await readContract(database, streamId, hints);
