@@ -212,7 +212,8 @@ comment on column daywalk.coverage.completed_at is 'When the newest of its proof
 comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked or looked at next.';
 comment on column daywalk.coverage.retired_since is 'When it was found that the source does not keep the day any more.';
 
--- The rows of coverage that are not complete, found from the unfinished windows.
+-- The rows of coverage that are not complete, found from the unfinished windows. What was planned or proven by another time zone or
+-- settle delay, and by those of now is not closed, waits until it is, and is no gap: nobody could fill it.
 create view daywalk.gaps as
 select s.name as stream, s.resource, u.day,
        case when u.running then 'running' when u.failed then 'failed' else 'pending' end as state,
@@ -220,6 +221,7 @@ select s.name as stream, s.resource, u.day,
   from daywalk.unfinished_days u
   join daywalk.streams s on s.stream_id = u.stream_id
   left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day
+ where daywalk.closed_at(u.day, s.time_zone, s.settle) <= clock_timestamp()
  union all
 select m.stream, m.resource, m.day, 'missing', null, null
   from daywalk.missing_days m;

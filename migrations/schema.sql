@@ -4197,6 +4197,7 @@ create view daywalk.gaps as
    FROM daywalk.unfinished_days u
      JOIN daywalk.streams s ON s.stream_id = u.stream_id
      LEFT JOIN daywalk.day_errors e ON e.stream_id = u.stream_id AND e.day = u.day
+  WHERE daywalk.closed_at(u.day, s.time_zone, s.settle) <= clock_timestamp()
 UNION ALL
  SELECT m.stream,
     m.resource,

@@ -6,9 +6,11 @@ import type { Database } from '../../src/store/database.ts';
 import { failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
+import { registerStreams } from '../../src/store/streams.ts';
 import { endWalk, proveWindow } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { EVENTS } from '../support/exporter.ts';
 import { leaseWindow, publishNext, totalProof, windowOf } from '../support/publishing.ts';
 import {
   type Begun,
@@ -224,6 +226,25 @@ describe('the coverage', () => {
       ['2020-02-29', 'pending', 0],
       [yesterday, 'missing', 0],
     ]);
+  });
+
+  it('has no gap at a day that was planned or proven by another calendar, and is not closed by that of now', async () => {
+    const days = [addDays(yesterday, -1), yesterday];
+    const streamId = await registerEvents(database, {}, days[0]);
+    await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+    await exportNext(streamId, 1, 3);
+    await server.query(`update daywalk.windows set proven_at = day where state = 'complete'`);
+    const gapsBy = async (timeZone: string, settleMs: number) => {
+      const calendar = { since: null, firstSince: yesterday, timeZone, settleMs };
+      await registerStreams(database, [EVENTS], calendar);
+      return (await readGaps(database, ['events'])).map(({ day }) => day);
+    };
+    expect(await gapsBy('Etc/GMT+12', 3 * 86_400_000)).toEqual([]);
+    expect(await coverage()).toEqual([
+      [days[0], 'pending', 3],
+      [days[1], 'pending', 0],
+    ]);
+    expect(await gapsBy('UTC', 0)).toEqual(days);
   });
 
   it('shows days as missing wherever they lie, whatever else there is', async () => {
