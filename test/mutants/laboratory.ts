@@ -9,6 +9,8 @@ import { applied, type Mutant } from './mutant.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What no test of a copy needs, or is linked to. */
 const NOT_COPIED: ReadonlySet<string> = new Set(['.git', 'dist', 'node_modules']);
+/** What every test says where there is no server, or none with the schema. */
+const NO_DATABASE = 'the tests have no database with the schema in it';
 /** Several files may run to their end, with what they try at night. */
 const LONGEST_MS = 600_000;
 
@@ -96,6 +98,8 @@ async function firstFailure(
     const failed = assertionResults.find((result) => result.status === 'failed');
     const file = name.slice(name.indexOf('/test/') + 1);
     if (failed !== undefined) return `${file}: ${failed.fullName}`;
+    // Then nothing was tested: a server that is away catches every mutant.
+    if (message.includes(NO_DATABASE)) throw new Error(message);
     if (status === 'failed') return `${file}: ${message.split('\n')[0]}`;
   }
   if (error !== null)
