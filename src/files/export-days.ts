@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { DaywalkError, SettingsError } from '../errors.ts';
 import type { Day, OpenRange } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
-import { claimOf } from '../store/claims.ts';
+import { advisoryLock } from '../store/advisory-locks.ts';
 import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
@@ -65,7 +65,7 @@ export async function exportDays(
   const { database, clock } = parts;
   const { folder, contents } = options;
   const days = await listAskedDays(database, options);
-  const claim = claimOf('daywalk.export', folder);
+  const claim = advisoryLock('daywalk.export', folder);
   const report = await database.alone(claim, async () => {
     const book = new ManifestBook(folder, await readManifest(folder));
     const format = book.formatFor(contents, options.format);

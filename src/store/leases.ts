@@ -230,8 +230,8 @@ export function readHeldElsewhere(
 }
 
 /**
- * Gives a complete window back that was found as it is stored; it is looked at again a day later, for `recheckDays`. A day that shows its records
- * was not forgotten: its midnights and parts that are kept are looked at again. A wish to walk it again stays due, as does a cut beside a new part.
+ * Gives a complete window back after a look that found it as it is stored; the next look comes a day later, for `recheckDays`. A day that shows its
+ * records was not forgotten: its midnights and parts that are kept are looked at again. A wish to walk it again stays due, as does a cut beside a new part.
  * @param seen whether it was seen; else it was merely not found otherwise.
  */
 export async function noteLooked(

@@ -4,7 +4,7 @@ import type { Claim, Contract, Page } from '../model.ts';
 import type { Repaired } from './bodies/body-repair.ts';
 import {
   type ClaimRow,
-  claimOf,
+  claimOfRow,
   type FactsRow,
   factsOf,
   type PageFacts,
@@ -163,6 +163,6 @@ export async function listPagesObserved(database: Database, walkId: number): Pro
     records,
     skip,
     digest,
-    claim: claimOf(claim),
+    claim: claimOfRow(claim),
   }));
 }

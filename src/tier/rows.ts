@@ -1,6 +1,6 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
 import type { AgedDay, AgeLimit } from '../model.ts';
-import { claimOf } from '../store/claims.ts';
+import { advisoryLock } from '../store/advisory-locks.ts';
 import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
@@ -116,9 +116,9 @@ export const ownedBy = (database: Database): TableOwner => ({
   owns: async (id) => (await keepKnown(database, [id])).has(id),
 });
 
-/** Takes a day, so that one process moves it at a time; see {@link claimOf}. */
+/** Takes a day, so that one process moves it at a time; see {@link advisoryLock}. */
 export const claimDay = ({ stream, day }: Pick<AgedDay, 'stream' | 'day'>) =>
-  claimOf('daywalk.tier', `${stream} ${day}`);
+  advisoryLock('daywalk.tier', `${stream} ${day}`);
 
 /** Takes the log of the events table, whenever its writer before is done. For {@link Database.alone}. */
 export const claimLog = async (query: Query): Promise<boolean> => {

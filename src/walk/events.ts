@@ -1,12 +1,12 @@
 /** What happens while windows are run, for those who watch, and what it adds up to in a run. */
 import type { LeasedWindow } from '../store/leases.ts';
 import type { RunCounts } from '../store/runs.ts';
-import type { StoredPage, WindowEnd } from './questions/context.ts';
+import type { CommittedPage, WindowEnd } from './questions/context.ts';
 
 /** One event. */
 export type WalkEvent =
   | { readonly kind: 'claimed'; readonly window: WindowName }
-  | ({ readonly kind: 'page'; readonly window: WindowName } & StoredPage)
+  | ({ readonly kind: 'page'; readonly window: WindowName } & CommittedPage)
   | (WindowEnd & { readonly window: WindowName })
   | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
   | { readonly kind: 'stream-stopped'; readonly stream: string; readonly reason: string }

@@ -74,7 +74,7 @@ export async function catchUp(
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
-  const calendar = await readCalendar(parts.database, options);
+  const calendar = await openCalendar(parts.database, options);
   const planMissing = () => planBy(calendar);
   await planMissing();
   const scope = { trigger, range: null, newestFirst: false, planMissing };
@@ -83,7 +83,7 @@ export async function catchUp(
 
 /** Plans what has closed by now: a pass that still runs, on whatever it was asked for, takes it first. @returns how many windows. */
 export async function planScheduled(database: Database, options: ExportOptions): Promise<number> {
-  return planBy(await readCalendar(database, options));
+  return planBy(await openCalendar(database, options));
 }
 
 async function planBy(calendar: Calendar): Promise<number> {
@@ -106,7 +106,7 @@ export async function previewBackfill(
   options: ExportOptions,
   request: BackfillRequest,
 ): Promise<BackfillStep[]> {
-  return stepsOf(await readCalendar(database, options), request);
+  return stepsOf(await openCalendar(database, options), request);
 }
 
 /** Plans and walks an inclusive range of days. */
@@ -117,7 +117,7 @@ export async function backfill(
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
-  const calendar = await readCalendar(parts.database, options);
+  const calendar = await openCalendar(parts.database, options);
   const all = await stepsOf(calendar, request);
   const steps = all.filter((step) => step.action !== 'skip');
   await planSteps(calendar, steps, null);
@@ -164,7 +164,7 @@ interface Calendar {
   readonly streamIds: readonly number[];
 }
 
-async function readCalendar(database: Database, options: ExportOptions): Promise<Calendar> {
+async function openCalendar(database: Database, options: ExportOptions): Promise<Calendar> {
   const now = await databaseNow(database);
   const { streams, since, timeZone, settleMs } = options;
   const firstSince = addDays(lastClosedDay(now, timeZone, settleMs), 1 - DAYS_BACK);
@@ -191,7 +191,7 @@ interface Scope extends Omit<LeaseScope, 'streamIds'> {
   readonly planMissing: () => Promise<number>;
 }
 
-/** So often what was planned may be taken away in one run. */
+/** So often a run walks and plans again: a failover may take away what was planned. */
 const MOST_PASSES = 3;
 
 async function runAndReport(

@@ -190,7 +190,7 @@ export class Walk {
     return came === 1 ? this.#lastAlone() : this.#page();
   }
 
-  /** The last record came alone: it ends the list, or a page has no room for it and the next one, and the next page begins behind it. */
+  /** Only the last record came: the list ends with it, or a page has no room for it and the next one, which is then asked for by itself. */
   async #lastAlone(): Promise<ListEnd | null> {
     const { records, lastTotal } = this.#observed;
     const { knowledge } = this.#context;
@@ -199,7 +199,7 @@ export class Walk {
     const isHeld = ['half', 'before', 'after'].includes(this.#walk.role);
     const isAsked = !isHeld || (lastTotal ?? 0) > records || knowledge.hasLargeRecords;
     if (!isAsked || (await this.#asking.endsAlone(records))) return 'last';
-    // A long page behind it has shown nothing, and a short one does: they do not begin at one place.
+    // A long page behind it was empty, and a short one is not: the source counts them from different places.
     if (this.#pageClaims.at(-1)?.came === 0) return this.#notContinued(1);
     const told = `record ${records} comes alone, and asked for by itself the next one comes, too`;
     await knowledge.learn('large_records', true, told);
@@ -212,14 +212,14 @@ export class Walk {
     const { records, paging, largestPage, pages, lastTotal, first } = this.#observed;
     if (paging === 'number' || largestPage === 1) {
       const behind = await this.#asking.behind(records, paging === 'number' || records === 1);
-      // One record alone is asked for with a second one, which may be there.
+      // To ask behind it is refused: so the last record is asked for, and where records come singly with a second one, which may be there.
       if (behind === null) {
         const last = await this.#asking.askDeep(records, records - 1, paging === 'number' ? 1 : 2);
         return last.beginsWithLast && last.came === 1 ? 'last' : this.#goOn(last);
       }
       const ends = behind.came === 0 || (await this.#asking.endsAgain(this.#observed, behind));
       if (ends) return this.#lastIsThere();
-      // It came alone where more were asked for: records come singly, or others have come before it.
+      // A page of one record where more were asked for: they come singly, or others were inserted before it.
       const still = paging === 'offset' && records === 1 ? await this.#asking.ask(0, 2) : null;
       if (still?.beginsWithLast === false) return this.#notContinued(still.came);
       if (paging === 'offset' || records % largestPage === 0) return this.#page();

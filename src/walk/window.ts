@@ -4,7 +4,7 @@ import type { Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
 import { isAsManyBeside } from '../store/evidence/learned.ts';
 import { contradicted, isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
-import { isLongerShown, learnCutOtherwise } from './learning/caps.ts';
+import { learnCutOtherwise, showsLonger } from './learning/caps.ts';
 import { isAudited, walkOnce } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
@@ -14,7 +14,7 @@ import { splitUp } from './proof/splitting.ts';
 import { proveByUnion, singlePages, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
 import { lookAtEnd } from './questions/end.ts';
-import { isRestless, shows, totalsCount } from './questions/questions.ts';
+import { answersDiffer, shows, totalsCount } from './questions/questions.ts';
 import { isDivisible, textOf } from './questions/span.ts';
 import { beginningOf } from './questions/too-much.ts';
 import {
@@ -75,7 +75,7 @@ async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolea
 async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
-  const isEmpty = newest?.end === 'nothing' && wholes.every(showsNothing);
+  const isEmpty = newest?.end === 'nothing' && wholes.every(hasShownNothing);
   if (context.knowledge.restless)
     return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);
@@ -166,8 +166,7 @@ async function halvesOf(
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
     if (error.fault === 'learned') return again(context, wholes);
-    if (error.fault === 'dense' && (await isLongerShown(context, size)))
-      return { longerShown: true };
+    if (error.fault === 'dense' && (await showsLonger(context, size))) return { longerShown: true };
     if (!SPLITS.has(error.fault)) throw error;
     await refuseForeignTotal(context, newest, error.message);
     return splitUp(context, error.message, size);
@@ -182,11 +181,11 @@ async function halvesOf(
 }
 
 /** No answer showed a record, also none that became no page. */
-const showsNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came }) => came === 0);
+const hasShownNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came }) => came === 0);
 
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
 async function afterMoves(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
-  const isSteady = !(await isRestless(context));
+  const isSteady = !(await answersDiffer(context));
   const last = wholes.at(-1) as EndedWalk;
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
   const total = mostTold(wholes.flatMap(({ claims }) => claims));

@@ -71,7 +71,8 @@ it('what a source lost in numbers is no all is well', () => {
   const health = assessHealth([stream('events', 'ccccc')], [standing], at('07:14:00'), HOURLY);
   expect(health).toMatchObject({
     level: 'gaps',
-    sentence: 'A source does not show some records any more (they are kept here); the newest days are complete.',
+    sentence:
+      'A source does not show some records any more (they are kept here); the newest days are complete.',
     problems: [],
     lost: [
       {

@@ -212,7 +212,8 @@ test('a refused key is told of the stream that was asked for', async () => {
 
 test('an id_path that numbers the rows of an answer is told, and one that stays with its record is not', async () => {
   const respond = listing(({ row, number }) => ({ id: row, key: 48_211 + number }));
-  const told = /^! identity events +id is another one for the same records.*\n.*→ Take id_path out/m;
+  const told =
+    /^! identity events +id is another one for the same records.*\n.*→ Take id_path out/m;
   expect((await examined({ respond }, { DAYWALK_ID_PATH: 'id' })).said).toMatch(told);
   expect((await examined({ respond }, { DAYWALK_ID_PATH: 'key' })).said).not.toMatch(/identity/);
 });

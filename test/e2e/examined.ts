@@ -77,7 +77,9 @@ export async function expectNothingTold(answer: Fault): Promise<void> {
     respond: ({ resource }) => (resource === 'smart-event' ? answer : undefined),
   });
   expect(said).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
-  expect(said).toMatch(/^ +→ .*a day counts as empty only where an empty list comes and nothing else/m);
+  expect(said).toMatch(
+    /^ +→ .*a day counts as empty only where an empty list comes and nothing else/m,
+  );
 }
 
 /** A record of a day, and where it stands in an answer. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../src/files/manifest.ts';
-import { claimOf } from '../../src/store/claims.ts';
+import { advisoryLock } from '../../src/store/advisory-locks.ts';
 import { difference } from '../support/multiset.ts';
 import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
@@ -167,7 +167,7 @@ describe('a second run', () => {
     const folder = temporaryFolder();
     const scene = await stored();
     const database = openDatabase(scene.database.url);
-    const ended = await database.alone(claimOf('daywalk.export', folder), () =>
+    const ended = await database.alone(advisoryLock('daywalk.export', folder), () =>
       exportTo(scene, folder),
     );
     expect(ended).toMatchObject({ code: 2 });

@@ -62,7 +62,10 @@ describe('status and gaps', () => {
     const listed = await scene.here(['gaps'], settings);
     expect(listed).toMatchObject({ code: 3 });
     expect(listed.stdout).toMatch(
-      new RegExp(`^events: ${dayAgo(3)} failed; later runs try it again: .*\\n  daywalk backfill`, 'm'),
+      new RegExp(
+        `^events: ${dayAgo(3)} failed; later runs try it again: .*\\n  daywalk backfill`,
+        'm',
+      ),
     );
     expect(listed.stdout).toMatch(
       new RegExp(`^events: ${dayAgo(2)} to ${dayAgo(1)} not walked yet$`, 'm'),

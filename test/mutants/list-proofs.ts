@@ -132,7 +132,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'what an earlier worker heard is forgotten',
     'src/store/evidence/evidence.ts',
-    'claims: [...pageClaims.map(claimOf), ...claims],',
+    'claims: [...pageClaims.map(claimOfRow), ...claims],',
     'claims,',
     [...ODD, 'test/walk/resumed-walks.test.ts'],
   ),
@@ -279,7 +279,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'records too near to be halved are never believed',
     'src/walk/window.ts',
-    "error.fault === 'dense' && (await isLongerShown(context, size))",
+    "error.fault === 'dense' && (await showsLonger(context, size))",
     'false',
     ['test/walk/odd-sources.test.ts'],
   ),

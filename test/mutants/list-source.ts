@@ -236,7 +236,7 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'short ranges: a batch beside a midnight may be capped whatever longer ranges show',
     'src/walk/proof/cuts.ts',
-    'if (isSteady && (await isLongerShown(context, stored))) return;',
+    'if (isSteady && (await showsLonger(context, stored))) return;',
     '',
     ['test/walk/one-second.test.ts'],
   ),

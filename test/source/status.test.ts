@@ -168,11 +168,7 @@ describe('what may pass by itself', () => {
 
 describe('a 200 that is no page (B01, B04, B08, B10)', () => {
   test.each([
-    [
-      'an HTML page',
-      '  <!DOCTYPE html><title>Log in</title>',
-      'looks like an HTML page: ',
-    ],
+    ['an HTML page', '  <!DOCTYPE html><title>Log in</title>', 'looks like an HTML page: '],
     ['nothing', '', 'an empty body'],
     ['white space', ' \r\n\t', 'an empty body'],
     ['a byte order mark', '\ufeff', 'an empty body'],

@@ -89,7 +89,7 @@ export const factsOf = (row: FactsRow, skip: number): PageFacts => {
 /** What a stored page claims, as its row has it. */
 export type ClaimRow = Omit<Claim, 'lowerBound'> & { readonly relation: string | null };
 
-export const claimOf = ({ relation, ...claim }: ClaimRow): Claim => ({
+export const claimOfRow = ({ relation, ...claim }: ClaimRow): Claim => ({
   ...claim,
   lowerBound: isLowerBound(relation),
 });

@@ -53,7 +53,7 @@ export function countUnion(database: Database, walkIds: readonly number[]): Prom
 }
 
 /** How two sums of records differ. */
-export interface Difference {
+export interface SumDifference {
   /** Records that the second sum holds and the first does not. */
   readonly more: number;
   /** Records that the first sum holds and the second does not. */
@@ -97,10 +97,10 @@ export function compareSums(
   first: readonly Part[],
   second: readonly Part[],
   minus: readonly Part[] = [],
-): Promise<Difference> {
+): Promise<SumDifference> {
   const parts = [...first, ...second, ...minus];
   const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
-  return database.one<Difference>(
+  return database.one<SumDifference>(
     `${copiesIn(parts)}, difference as (
        select hash, sum(copies * ($3::integer[])[part + 1]) as copies from copy group by hash
      )

@@ -1,6 +1,6 @@
 /** Walks as evidence: what those of a window have shown since it was last proven or given up. */
 import type { Claim, ListEnd, Span } from '../../model.ts';
-import { type ClaimRow, claimOf } from '../bodies/page-facts.ts';
+import { type ClaimRow, claimOfRow } from '../bodies/page-facts.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases.ts';
 import { spanColumns } from '../shown.ts';
@@ -52,7 +52,7 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
   );
   return walks.map(({ pageClaims, claims, ...walk }) => ({
     ...walk,
-    claims: [...pageClaims.map(claimOf), ...claims],
+    claims: [...pageClaims.map(claimOfRow), ...claims],
   }));
 }
 

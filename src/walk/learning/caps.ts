@@ -13,7 +13,7 @@ import { isRound } from '../rules/verdict.ts';
  * Whether the newest longer list of the stream shows the last of its records where it was, or a range of some days a record behind
  * so many: then a cap on results is no lower. It says nothing where lists are cut otherwise than by their number.
  */
-export async function isLongerShown(context: WindowContext, records: number): Promise<boolean> {
+export async function showsLonger(context: WindowContext, records: number): Promise<boolean> {
   const { database, knowledge, window } = context;
   if (knowledge.learned.cutOtherwise) return false;
   const longer = await findLonger(database, window, records);

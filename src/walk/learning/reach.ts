@@ -43,8 +43,8 @@ export async function learnShortest(context: WindowContext, { from }: Span): Pro
 }
 
 /**
- * Called where a range is refused that reaches as far as was learned: its source may have come to refuse ranges so short. Then it refuses one
- * in the middle of the day, too, and not the day.
+ * Called where a range as short as was learned is refused. Where one so short around noon is refused, too, and the day is not, the source has come
+ * to refuse such ranges.
  * @returns whether something else is known by now.
  */
 export async function doubtReach(context: WindowContext, asked: Reach | null): Promise<boolean> {
@@ -64,9 +64,9 @@ export async function doubtReach(context: WindowContext, asked: Reach | null): P
 }
 
 /**
- * Learns how far a request must reach: the first and the last second of a span are found that bring a record, which may be one, and that must
- * show when it is asked for a second around them, and not two seconds beside them; then a second will do. A round time is not
- * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
+ * Learns how far a request must reach. The first and the last second of a span are found that hold a record. Where it shows in one second
+ * around each, and not in two to four seconds beside it, one second is enough. A round time is not taken for that: what happened
+ * then shows however a source rounds. One window learns it, and the others wait.
  */
 export async function learnReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;

@@ -19,7 +19,7 @@ import { textOf } from '../questions/span.ts';
 import { isExact } from '../rules/verdict.ts';
 import { COUNTS_ELSE } from './contradictions.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
-import { differenceOf } from './look.ts';
+import { lookForDifference } from './look.ts';
 
 const FOUND_OTHERWISE = 'a look found it otherwise';
 const SHOWN_AND_LACKING = 'it shows one that none of them holds';
@@ -46,7 +46,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
     await refuseForgotten(context, came);
-  // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
+  // A window that its source has forgotten since, as was accepted, or that is too much to be shown, adds up to what it told when it was split.
   const isUntold =
     isEmpty && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
   if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
@@ -56,12 +56,11 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
   const isTold =
     split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
-  // Of a window that was split because none was told, or that has come to hold too many, its parts tell them; so they do where it cannot
-  // be had, and told of more.
-  const told = split.total ?? 0;
-  const isDoubtful = totalMissing || (whole === null && told > records);
+  // A window that tells no total, or is refused and told a higher one when it was split, goes by those of its parts.
+  const toldAtSplit = split.total ?? 0;
+  const isDoubtful = totalMissing || (whole === null && toldAtSplit > records);
   const lacksTotal =
-    (totalMissing && told >= records) ||
+    (totalMissing && toldAtSplit >= records) ||
     (isDoubtful && (await movedParts(context, split)).length > 0);
   const isCovered = isTold && !lacksTotal && (total === null || total <= records);
   const addsUp = exact ? total === records : isCovered;
@@ -151,7 +150,7 @@ async function lookAtOverdue(context: WindowContext, isShown: boolean): Promise<
   const differing = new Set<number>();
   for (const { of, ...part } of overdue) {
     if (differing.has(of)) continue;
-    const asked = differenceOf({ ...context, window: { ...window, ...part } });
+    const asked = lookForDifference({ ...context, window: { ...window, ...part } });
     if (await orNull(asked)) differing.add(of);
   }
   return [...differing];

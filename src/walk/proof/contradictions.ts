@@ -6,7 +6,7 @@ import { type EndedWalk, readFirstHashes } from '../../store/evidence/evidence.t
 import { readProvenWalk } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
-import { hashesShown, isRestless, question, totalsCount } from '../questions/questions.ts';
+import { answersDiffer, hashesShown, question, totalsCount } from '../questions/questions.ts';
 import { dayOf, isDivisible, NOT_YET, textOf } from '../questions/span.ts';
 import { partsOf } from '../questions/too-much.ts';
 import { type Against, LEAST_CAP, mostShown } from '../rules/verdict.ts';
@@ -22,7 +22,7 @@ export async function settleContradiction(
   said: Against,
 ): Promise<WindowEnd | 'again'> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
-  if ((await isRestless(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
+  if ((await answersDiffer(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
   const isC2 = said.rule === 'C2';
   if (isC2 && (await tellsOfParts(context))) return splitUp(context, said.reason, null);
   if (said.least <= newest.stored) {

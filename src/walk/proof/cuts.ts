@@ -8,9 +8,9 @@ import type { Proof, Span } from '../../model.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import {
   compareSums,
-  type Difference,
   holds,
   isCorrectionPlausible,
+  type SumDifference,
   walksAgree,
 } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readWalks } from '../../store/evidence/evidence.ts';
@@ -18,7 +18,7 @@ import { askMidnightsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
-import { isLongerShown } from '../learning/caps.ts';
+import { showsLonger } from '../learning/caps.ts';
 import { learnHiddenByDate, learnRounding, refuseUnfinished } from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
@@ -122,7 +122,7 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
   if (bothShowLess(walks) || counted || isShort) return;
   // Where one question is answered in different ways, other lists say nothing of this one.
   const isSteady = !restless && across.unites === undefined;
-  if (isSteady && (await isLongerShown(context, stored))) return;
+  if (isSteady && (await showsLonger(context, stored))) return;
   throw new WalkError(
     'capped',
     `${stored} records stand within ${secondsOf(across)} seconds, as many as any list has shown`,
@@ -223,7 +223,7 @@ function whyUnasked({ knowledge, window }: WindowContext, error: unknown): strin
 async function proved(
   context: WindowContext,
   { across, sides }: CutWalks,
-  { more, less }: Difference,
+  { more, less }: SumDifference,
 ): Promise<WindowEnd> {
   const why =
     sides === null
@@ -232,7 +232,7 @@ async function proved(
   const [before = null, after = null] = sides?.map(({ walkId }) => walkId) ?? [];
   const unites = [across, ...(sides ?? [])].flatMap((walk) => walk.unites ?? []);
   const walks = { across: across.walkId, before, after, ...(unites.length > 0 && { unites }) };
-  const end = await publish(context, { records: more, removed: less, why, ...walks });
+  const end = await proveCorrection(context, { records: more, removed: less, why, ...walks });
   const least = spansAround(context.window.from, context, 0).across;
   // It was learned meanwhile that dates hide what is farther away.
   if (across.from > least.from || across.to < least.to)
@@ -241,9 +241,9 @@ async function proved(
 }
 
 const unasked = (context: WindowContext, why: string): Promise<WindowEnd> =>
-  publish(context, { records: 0, removed: 0, why, before: null, after: null });
+  proveCorrection(context, { records: 0, removed: 0, why, before: null, after: null });
 
-async function publish(
+async function proveCorrection(
   context: WindowContext,
   found: Omit<Proof, 'kind' | 'rule'>,
 ): Promise<WindowEnd> {

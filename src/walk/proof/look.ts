@@ -23,9 +23,9 @@ const LEARNED_SINCE = 'something was learned since that it is to be walked with'
 /** @returns what became of the window, which was noted and given back; null: it is to be walked again. */
 export async function lookAgain(context: WindowContext): Promise<WindowEnd | null> {
   const { database, log, recheckDays, window } = context;
-  let difference: Awaited<ReturnType<typeof differenceOf>>;
+  let difference: Awaited<ReturnType<typeof lookForDifference>>;
   try {
-    difference = await differenceOf(context);
+    difference = await lookForDifference(context);
     // That says nothing against it either, as long as there is nobody to ask.
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference) {
@@ -53,7 +53,9 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
 }
 
 /** How a complete window differs from what is stored of it; null: it does not; undefined: nothing of it can be seen. */
-export async function differenceOf(context: WindowContext): Promise<string | null | undefined> {
+export async function lookForDifference(
+  context: WindowContext,
+): Promise<string | null | undefined> {
   const { database, knowledge, window } = context;
   if (window.splitBy !== null) return lookAtTotals(context);
   if (window.kind === 'cut' && knowledge.reach === 'day') return null;

@@ -150,7 +150,7 @@ export class Asking {
     return true;
   }
 
-  /** Whether its last page, or its first one, comes for all that is behind the list, and not the next record; of equal ends it does, too, where `start` is not heeded. */
+  /** Whether its source shows the last page, or the first one, again for all that is behind the list. A source that ignores `start` looks alike: that is checked. */
   async endsAgain(observed: WalkObserved, behind: ProbeFacts): Promise<boolean> {
     const { records, pages, paging, largestPage, lastTotal } = observed;
     if (lastTotal !== null && lastTotal !== records) return false;
@@ -287,7 +287,7 @@ export class Asking {
     return answer !== null;
   }
 
-  /** Whether single records can be had at the start and not here, nor what was refused: paging has an end, and the window is to be split. */
+  /** Whether paging has an end: record 0 is shown, and this start is refused twice more. Then the window is to be split. */
   async capped(start: number, reason: string, refused?: Asked): Promise<WalkError> {
     const told = `the source shows records from start 0, and none from ${start} on (a cap?): ${reason}`;
     const { came } = await this.ask(0, 1);

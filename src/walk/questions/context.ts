@@ -43,7 +43,7 @@ export interface WindowContext extends AskingContext, WindowOptions {
   /** What this walk and the others of the process share for pages ahead. */
   readonly budget: PrefetchBudget;
   /** Told of every page that was stored. */
-  readonly onPage: (page: StoredPage) => void;
+  readonly onPage: (page: CommittedPage) => void;
   /**
    * Told of a window that showed nothing, and nothing again.
    * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
@@ -59,7 +59,7 @@ export interface WindowContext extends AskingContext, WindowOptions {
 }
 
 /** A page that was stored. */
-export interface StoredPage extends Pick<PageObserved, 'records' | 'total'> {
+export interface CommittedPage extends Pick<PageObserved, 'records' | 'total'> {
   readonly bytes: number;
 }
 

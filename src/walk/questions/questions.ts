@@ -227,7 +227,7 @@ export async function heedsStart(
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
-export async function isRestless(context: WindowContext): Promise<boolean> {
+export async function answersDiffer(context: WindowContext): Promise<boolean> {
   const { knowledge, window } = context;
   const request = firstPageOf(context, window);
   const { length } = request;

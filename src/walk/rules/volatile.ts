@@ -94,7 +94,7 @@ function compare(
   const counted = all.filter((place) => columnsOf(place).every((each) => countedFrom(each) >= 0));
   const more = counted.filter((place) => !least.includes(place));
   for (const leftOut of [least, ...more.map((place) => [...least, place].sort())]) {
-    // What stands as it was is no other version of anything; but under the number of a row another twin may stand.
+    // A record that stands as it was is no other version of any; but with a number of the row its equal twin may have come to have that.
     const mayMove = leftOut.some((place) => counted.includes(place));
     const stand = mayMove ? { pairs: [], lacking: few, left: many } : standing;
     const rest = pairWithout(leftOut, stand.lacking, stand.left);
@@ -209,8 +209,8 @@ function areToldApart(found: Difference): boolean {
 }
 
 /**
- * How many of these records are told apart without the places and the counters; 0: fewer than with them, but for a number of the row,
- * where real twins differ, too.
+ * How many of these records differ from each other without the places and the counters; 0: some that differ with them do not any more. By a
+ * number of the row equal records differ, too: that does not count.
  */
 function apart({ places, ignored }: Difference, pairs: Pairs, counters: readonly string[]): number {
   const sides = [pairs.map(([one]) => one), pairs.map(([, other]) => other)] as const;
