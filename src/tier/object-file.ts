@@ -58,7 +58,7 @@ export async function checkObject(
 /** What somebody removed or changed. */
 export const spoiledObject = (store: ObjectStore, key: string, cause?: unknown): ObjectStoreError =>
   new ObjectStoreError('settings', `${store.name} has no whole object ${key}`, {
-    hint: 'Somebody removed or changed it: put it back from a copy of the folder or bucket.',
+    hint: 'Is the folder or bucket the right one, and mounted? Otherwise somebody removed or changed it: put it back from a copy.',
     cause,
   });
 

@@ -58,7 +58,7 @@ export class DeltaState {
 /** Commits are small: so many are asked for at once. */
 const READ_AT_ONCE = 4;
 const HINT =
-  'Somebody removed or changed it: put it back from a copy of the folder or bucket. Without one, remove events/_delta_log: the next daywalk tier makes it anew.';
+  'Is the folder or bucket the right one, and mounted? Otherwise somebody removed or changed it: put it back from a copy. Without one, remove events/_delta_log: the next daywalk tier makes it anew.';
 
 /** The state with the commits behind it; null: what it rests on is not there any more. */
 export async function catchUp(store: ObjectStore, state: DeltaState, signal: AbortSignal) {
