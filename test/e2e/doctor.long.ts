@@ -79,7 +79,7 @@ test('a run that ended early with a refused key is told', async () => {
   const key = { DAYWALK_API_KEY: 'another-key-of-mine' };
   expect(await scene.run(['run'], key)).toMatchObject({ code: 4 });
   const { stdout } = await scene.run(['doctor'], key);
-  expect(stdout).toMatch(/ended early: .*401.*\n +→ With a key that is taken the next run goes on/);
+  expect(stdout).toMatch(/ended early: .*401.*\n +→ Once the key is right, the next run goes on/);
   expect(stdout).toMatch(/^✗ stream events .*401/m);
   expect(stdout).toMatch(/^- stream smart-event +not asked for, because the API refused the key$/m);
 });

@@ -167,7 +167,7 @@ async function goesOnWhenTheApiIsBack(): Promise<void> {
     ...minuteSoon(),
     DAYWALK_RETRY_TIME: '0s',
   });
-  await worker.saying(/the next tick goes on/);
+  await worker.saying(/the run ended early; the next one goes on where it stopped/);
   await worker.saying(/waiting for the next tick/);
   expect(worker.running()).toBe(true);
   expect(await incomplete(scene)).toBe(3);
