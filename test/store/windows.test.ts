@@ -4,6 +4,7 @@ import { LeaseLostError, SettingsError } from '../../src/errors.ts';
 import type { Day, WindowState } from '../../src/model.ts';
 import { addDays, daysBetween, dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
+import { rememberContract } from '../../src/store/evidence/contracts.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import {
@@ -322,4 +323,22 @@ describe('dates and times', () => {
       expect(Math.abs((await databaseNow(database)) - Date.now())).toBeLessThan(60_000);
     },
   );
+});
+
+it('with the first record of a stream the empty days of ten years, and the cuts beside them, are due within what a statement may take', async () => {
+  const days = daysBetween('2016-01-01', '2025-12-31');
+  const streamId = await registerEvents(database, {}, days[0]);
+  await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+  await server.query(
+    `update daywalk.windows set state = 'complete', due_at = null, proven_at = clock_timestamp(), proof = '{"kind": "empty", "records": 0}'`,
+  );
+  await rememberContract(database, streamId, 'hints', CONTRACT);
+  expect(
+    await server.query(
+      `select kind, count(*)::int, count(due_at)::int as due from daywalk.windows group by kind order by kind`,
+    ),
+  ).toEqual([
+    { kind: 'cut', count: days.length + 1, due: days.length + 1 },
+    { kind: 'day', count: days.length, due: days.length },
+  ]);
 });

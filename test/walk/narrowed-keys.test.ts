@@ -1,5 +1,6 @@
 /** Known answers once a key is narrowed, or is somebody else's: what was proven is not as ever, and nothing new is believed. */
 import { describe, expect, it } from 'vitest';
+import { PageFailedError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight, atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
@@ -104,6 +105,16 @@ it.each(andAtNight(['none'], ['exact']))(
     );
   },
 );
+
+it('days that a key must not see at first are looked at again once it may, also where the first of those looks is refused', async () => {
+  const { ends } = await live(server, {
+    ...{ count: 9, recheckDays: 1, runs: [5.02, 5.1, 6.1, 7.1, ...everyDay(8, 9)] },
+    shows: (now) => now >= 8,
+    fails: (now, day) =>
+      now < 8.09 && now > 8 && day < 4 ? new PageFailedError('HTTP 500') : null,
+  });
+  expect(ends).toEqual(Array(9).fill('complete 12'));
+});
 
 it('a stream with records has no empty day looked at again where its contract is learned anew', async () => {
   const [empty = '', busy = ''] = closedDays(2);

@@ -33,7 +33,7 @@ function readContract(database: Database, streamId: number, hints: string) {
 
 /**
  * Keeps a contract, unless another worker has found one meanwhile. With the first one of a stream, which a record has shown, its empty
- * days are due for one more look.
+ * days, their parts and their cuts are due for one more look.
  * @param hints the settings under which it was found: under others it is found anew.
  * @returns the one that holds.
  */
@@ -49,13 +49,15 @@ export async function rememberContract(
        values ($1, $2, $3, $4, $5)
        on conflict do nothing
        returning stream_id
+     ), first as materialized (
+       -- Found out once: asked of each of its windows, ten years of days take longer than a statement may.
+       select l.stream_id from learned l
+        where not exists (select from daywalk.windows o where o.stream_id = l.stream_id and o.proof ->> 'records' <> '0')
      )
      -- Days were believed to be empty on no known answer before its first record, as one that a key must not see is like none.
      update daywalk.windows w set due_at = clock_timestamp()
-       from learned
-      where w.stream_id = learned.stream_id and w.kind = 'day' and w.state = 'complete' and w.due_at is null
-        and not ${isPruned('w.stream_id', 'w.day')}
-        and not exists (select from daywalk.windows o where o.stream_id = learned.stream_id and o.proof ->> 'records' <> '0')`,
+       from first
+      where w.stream_id = first.stream_id and w.state = 'complete' and w.due_at is null and not ${isPruned('w.stream_id', 'w.day')}`,
     [streamId, hints, recordsPath, totalPath, relationPath],
   );
   const held = await readContract(database, streamId, hints);
