@@ -278,29 +278,23 @@ export async function noteDifferent(database: Database, lease: Lease): Promise<v
   );
 }
 
-/**
- * Gives a complete window back that could not be looked at now; it is tried again an hour from now, as long as it is looked at, and for as many
- * days where it was found empty and not looked at since its stream has shown a record, which such a look is for.
- * @returns whether it is.
- */
+/** Gives a complete window back that could not be looked at now; it is tried again an hour from now, as long as it is looked at. */
 export async function postponeLook(
   database: Database,
   lease: Lease,
   recheckDays: number,
-): Promise<boolean> {
-  const rows = await database.persist<{ again: boolean }>(
+): Promise<void> {
+  await database.persist(
     `update daywalk.windows w
         set due_at = case when w.rewalk or w.state <> 'complete' then w.due_at
                           when w.looks = 0 or daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) is not null
                           then clock_timestamp() + interval '1 hour'
-                          when w.proof ->> 'records' = '0'
-                          then (select daywalk.next_look(c.learned_at, greatest($3, 1)) from daywalk.contracts c
-                                 where c.stream_id = w.stream_id and w.looked_at < c.learned_at) end,
+                          -- An empty one has a look that counts once its stream has shown a record: daily for as long after that.
+                          when w.proof ->> 'records' = '0' then (select daywalk.next_look(c.learned_at, greatest($3, 1)) from daywalk.contracts c
+                                                                  where c.stream_id = w.stream_id and w.looked_at < c.learned_at) end,
             attempts = 0, lease_id = null, lease_owner = null, lease_expires = null
        from daywalk.streams s
-      where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid
-      returning w.due_at is not null as again`,
+      where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId, recheckDays],
   );
-  return rows.some(({ again }) => again);
 }

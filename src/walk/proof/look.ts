@@ -36,11 +36,11 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
     if (error instanceof RequestError && (await isForgotten(context))) return { kind: 'released' };
-    const again = await postponeLook(database, window, recheckDays);
     log.warn(
       { window: window.from, to: window.to },
-      `this window stays complete; the look failed${again ? ' and comes again later' : ''}: ${(error as Error).message}`,
+      `this window stays complete, and the look at it failed: ${(error as Error).message}`,
     );
+    await postponeLook(database, window, recheckDays);
     return { kind: 'released' };
   }
   if (difference) {
