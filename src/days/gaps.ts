@@ -70,6 +70,7 @@ export const commandLine = (command: string | null): string | false =>
   command !== null &&
   `  ${command.startsWith('daywalk accept') ? 'only if the source is right: ' : ''}${command}`;
 
+/** What becomes of it by itself, where nobody has to settle anything first. */
 const KEPT_WORDS: Partial<Record<GapState, string>> = {
   begun: '; the next run goes on with what is stored',
   failed: '; later runs try it again',
@@ -79,9 +80,10 @@ const KEPT_WORDS: Partial<Record<GapState, string>> = {
 export function problemOf(span: GapSpan) {
   const { stream, state, lastError } = span;
   const error = lastError === null ? '' : `: ${lastError}`;
+  const kept = acceptHint(lastError) === null ? (KEPT_WORDS[state] ?? '') : '';
   return {
     ...span,
-    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${KEPT_WORDS[state] ?? ''}${error}`,
+    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${kept}${error}`,
     command: state === 'running' ? null : mendingOf(span),
   };
 }

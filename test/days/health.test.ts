@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DayInState, StreamDays } from '../../src/days/covered-days.ts';
+import { describeGaps } from '../../src/days/gaps.ts';
 import { assessHealth, type Expectation } from '../../src/days/health.ts';
 import type { DayState } from '../../src/plan/day-states.ts';
 import { addDays } from '../../src/plan/days.ts';
@@ -186,4 +187,17 @@ it('never calls a stream fresh whose expected day is not proven, nor late whose 
       },
     ),
   );
+});
+
+it('of a day that only a person can settle it is not said that later runs mend it', () => {
+  const gap = { stream: 'events', day: '2026-03-08', state: 'failed', dueAt: null } as const;
+  const lastError = 'it shows nothing (If they are gone for good: daywalk accept)';
+  expect(describeGaps([{ ...gap, lastError }])).toEqual([
+    `events: 2026-03-08 failed: ${lastError}`,
+    '  only if the source is right: daywalk accept --stream events',
+  ]);
+  expect(describeGaps([{ ...gap, lastError: 'HTTP 500' }])).toEqual([
+    'events: 2026-03-08 failed; later runs try it again: HTTP 500',
+    '  daywalk backfill --from 2026-03-08 --to 2026-03-08 --stream events',
+  ]);
 });
