@@ -157,6 +157,9 @@ const VALUE_WORDS: Partial<Record<Fact, Readonly<Record<string, string>>>> = {
     nothing: 'none',
     'not before': 'none before it',
     'not after': 'none after it',
+    before: 'those before it',
+    after: 'those behind it',
+    both: 'those on both sides',
     day: 'the whole day before it',
   },
 };
