@@ -267,6 +267,37 @@ it.each(
   },
 );
 
+it('a day that was split with its total, and comes to be too much to be had whole, has no more that total: what comes late is found', async () => {
+  let began = false;
+  const source = new ImaginedSource(
+    { [oldest]: records(3_000, 15), [first]: records(1_000, 61), [second]: records(2_000, 17) },
+    {
+      totals: 'exact',
+      before: (self, request) => {
+        if (deep(request)) throw failing();
+        if (began && self.within(request).length > 55) throw tooMuch();
+      },
+    },
+  );
+  const exporting = {
+    ...{ server, source, stream: newStream() },
+    ...{ since: oldest, pageLength: 20, recheckDays: 7 },
+  };
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+  const split = await server.query<{ total: number }>(
+    "select split_total as total from daywalk.windows where kind = 'day' and split_by is not null",
+  );
+  expect(split.map(({ total }) => Number(total))).toEqual([61]);
+  began = true;
+  const list = records(1_000, 62);
+  source.lists.set(`${first} 00:00:00`, list);
+  await server.query(
+    'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+  );
+  const results = await exported(exporting, 2);
+  expect(results.get(first)).toMatchObject({ state: 'complete', published: list.sort() });
+});
+
 it('a day whose end comes to be answered with no page is complete no more', async () => {
   let began = false;
   const source = new ImaginedSource(

@@ -19,7 +19,7 @@ import { textOf } from '../questions/span.ts';
 import { isExact } from '../rules/verdict.ts';
 import { COUNTS_ELSE } from './contradictions.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
-import { lookForDifference } from './look.ts';
+import { lookForDifference, movedParts } from './look.ts';
 
 const FOUND_OTHERWISE = 'a look found it otherwise';
 const SHOWN_AND_LACKING = 'it shows one that none of them holds';
@@ -185,23 +185,6 @@ async function notYet(
 
 const numbersOf = ({ parts }: SplitParts, total: number | null, records: number): string =>
   `its ${parts.length} parts hold ${records} records, and ${total === null ? 'there is no total' : `the total says ${total}`}`;
-
-/**
- * Parts that tell another total than they hold.
- * @param whole the total of the whole; a part that tells the same, and holds more, is no sign that it moved.
- */
-async function movedParts(
-  context: WindowContext,
-  { parts }: SplitParts,
-  whole: number | null = null,
-): Promise<number[]> {
-  const moved: number[] = [];
-  for (const part of parts) {
-    const { total } = await question(context, part, 0, 1);
-    if (total !== part.records && total !== whole) moved.push(part.windowId);
-  }
-  return moved;
-}
 
 /** Has parts walked, and cuts asked, before the window is closed. */
 async function again(

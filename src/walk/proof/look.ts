@@ -9,7 +9,7 @@ import { confirmFrame } from '../../store/evidence/contracts.ts';
 import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
 import { type ProvenWalk, readProvenWalk } from '../../store/evidence/proven.ts';
 import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
-import { readSplit } from '../../store/splits.ts';
+import { readSplit, type SplitParts } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
 import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
@@ -18,6 +18,7 @@ import { question } from '../questions/questions.ts';
 import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
 
+const PARTS_MOVED = 'its parts tell other totals than they hold';
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
 /** @returns what became of the window, which was noted and given back; null: it is to be walked again. */
@@ -116,15 +117,17 @@ async function lookAtTotals(context: WindowContext): Promise<string | null | und
   const { database, knowledge, clock, window } = context;
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
-  const asked = question(context, window, 0, 2 + (window.looks % 3));
+  const answer = await orNull(question(context, window, 0, 2 + (window.looks % 3)));
   if (!split.calibrated) {
-    const answer = await orNull(asked);
     // What cannot be had whole tells nothing: it is too much, or too old.
     if (answer === null) return undefined;
     const holds = split.parts.some(({ records }) => records > 0);
     return answer.came === 0 && holds ? 'it shows nothing any more' : null;
   }
-  const { total } = await asked;
+  // It has come to be too much to be had whole: the parts, which have no looks of their own, tell their totals.
+  if (answer === null)
+    return (await movedParts(context, split)).length > 0 ? PARTS_MOVED : undefined;
+  const { total } = answer;
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: TimeSpan) =>
@@ -142,6 +145,23 @@ async function lookAtTotals(context: WindowContext): Promise<string | null | und
   }
   await knowledge.learnLowerBound(textOf(window), total, `its parts ${sum} together`);
   return `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
+}
+
+/**
+ * Parts that tell another total than they hold.
+ * @param whole the total of the whole; a part that tells the same, and holds more, is no sign that it moved.
+ */
+export async function movedParts(
+  context: WindowContext,
+  { parts }: SplitParts,
+  whole: number | null = null,
+): Promise<number[]> {
+  const moved: number[] = [];
+  for (const part of parts) {
+    const { total } = await question(context, part, 0, 1);
+    if (total !== part.records && total !== whole) moved.push(part.windowId);
+  }
+  return moved;
 }
 
 /** What lies across the cut, page by page. */
