@@ -104,7 +104,7 @@ describe('the frame', () => {
     const requests = { ...IDLE, underWay: 1, waiting: 3, pausedMs: 11_500 };
     expect(progressFrame(halfway().state(10_000), requests, wide)).toEqual([
       '██░░░░░░░░ 1/4 windows · about 16.7 s left · 1,500 records · 150/s · 2 running',
-      '  requests: 1 of at most 4 under way · 3 waiting · all paused for 11.5 s by the API',
+      '  requests: 1 of at most 4 under way · 3 waiting · all paused for 11.5 s: the API refused some',
       '  events 2026-03-05: 1,000 of 2,000 records, 9.0 s',
       '  events 2026-03-05 23:59:59–00:00:00: 0 records, 500 ms',
     ]);

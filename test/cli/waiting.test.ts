@@ -14,7 +14,7 @@ test('the log tells how long the API has been away, and until when it is tried',
 });
 
 test.each<[Partial<LimiterState>, string]>([
-  [{ why: 'pause', pausedMs: 61_000 }, 'all paused for 1 min 01 s by the API'],
+  [{ why: 'pause', pausedMs: 61_000 }, 'all paused for 1 min 01 s: the API refused some'],
   [{ why: 'pace', pace: 19.4 }, 'the API takes about 19 a second'],
   [{ why: 'quota' }, 'the quota of the API is nearly used up'],
   [{ why: 'rate' }, 'at the rate that is set'],

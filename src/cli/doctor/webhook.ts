@@ -23,7 +23,10 @@ export async function examineWebhook(
   const why = await sendTest(settings, systemClock, log);
   if (why !== null)
     throw new SettingsError(`a test message was not delivered: ${why}`, {
-      hint: 'Is DAYWALK_WEBHOOK_URL right, and webhook.format that of the service? No alarm would arrive.',
+      hint:
+        settings.webhookUrl === undefined
+          ? 'Put its URL into DAYWALK_WEBHOOK_URL, or into the file that DAYWALK_WEBHOOK_URL_FILE names.'
+          : 'Is DAYWALK_WEBHOOK_URL right, and webhook.format that of the service? No alarm would arrive.',
     });
   ok('webhook', `took a test message (${settings.webhookFormat}); did it arrive?`);
 }

@@ -23,7 +23,9 @@ export function requestsLine(now: LimiterState): string {
   return linesOf(
     `requests: ${underWay} of at most ${limit} under way`,
     waiting > 0 && `${formatCount(waiting)} waiting`,
-    pausedMs > 0 ? `all paused for ${formatDuration(pausedMs)} by the API` : reasonOf(now),
+    pausedMs > 0
+      ? `all paused for ${formatDuration(pausedMs)}: the API refused some`
+      : reasonOf(now),
   ).join(' · ');
 }
 
