@@ -167,6 +167,23 @@ describe('the midnight of a day that is away', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('makes it no gap when it is asked for anew', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY]);
+    for (const day of [DAY, NEXT_DAY])
+      await proveTexts(database, await windowOf(database, streamId, day), [textsOf([1])]);
+    const cuts = await server.query<{ id: string }>(
+      `select window_id as id from daywalk.windows where kind = 'cut' order by from_time`,
+    );
+    for (const { id } of cuts) await proveCutOf(database, Number(id));
+    await prune(NEXT_DAY);
+    await server.query(
+      `update daywalk.windows set state = 'pending', due_at = clock_timestamp() where midnight = $1`,
+      [DAY],
+    );
+    const gaps = 'select day::text from daywalk.gaps where day between $1 and $2';
+    expect(await server.query(gaps, [DAY, NEXT_DAY])).toEqual([{ day: DAY }]);
+  });
+
   it('is gone on with by no walk that was left open while it was one before all days', async () => {
     const streamId = await planDays(database, [NEXT_DAY]);
     await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);
