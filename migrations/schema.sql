@@ -1682,7 +1682,6 @@ begin
            case held.side when 'before' then found.before else found.behind end as found_here,
            case held.side when 'before' then found.most_before else found.most_behind end as most_here,
            row_number() over (partition by held.hash, held.side, held.current order by held.walk_id desc, held.page_no desc, held.position desc) as number,
-           min(held.walk_id) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as lacked_by_cut,
            min(held.finished_at) filter (where held.side = 'cut' and held.state in ('missing', 'gone')) over (partition by held.hash) as shown_by_cut
       from held
       -- What a side shows lies across, too.
@@ -1700,7 +1699,7 @@ begin
                                             array_position(array['before', 'behind', 'cut'], p.side), p.walk_id, p.page_no, p.position) as rank
       from placed p
      -- What a cut lacks, and a day came to show later, for the first time or again, may be asked across no more.
-     where p.near or p.walk_id > p.lacked_by_cut or (p.current and p.since > p.shown_by_cut)
+     where p.near or (p.current and p.since > p.shown_by_cut)
   ), surplus as materialized (
     select r.* from ranked r where r.near and r.rank > r.most
   ), freed as (

@@ -152,13 +152,6 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
     CUTS,
   ),
   mutant(
-    'what a day shows now is shown with a cut that reaches it no more, too',
-    PUBLISHING,
-    ' or p.walk_id > p.lacked_by_cut',
-    '',
-    CUTS,
-  ),
-  mutant(
     'a day is complete without the cut before it',
     VIEWS,
     "where w.state in ('pending', 'failed') and w.midnight is not null and side.day <> w.day",
