@@ -35,6 +35,9 @@ declare module 'vitest' {
   }
 }
 
+/** What every test says where there is no server, or none with the schema. */
+export const NO_DATABASE = 'the tests have no database with the schema in it';
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Runs before all tests; what it returns runs after them. */
@@ -55,7 +58,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const { adminUrl, cloning, socket } = server;
     project.provide('testServer', { adminUrl, cloning, socket, prefix, template });
   } catch (error) {
-    const problem = `the tests have no database with the schema in it: ${(error as Error).stack}`;
+    const problem = `${NO_DATABASE}: ${(error as Error).stack}`;
     console.error(problem);
     const { adminUrl, cloning } = server ?? { adminUrl: '', cloning: '' };
     project.provide('testServer', { adminUrl, cloning, prefix, template, problem });

@@ -55,7 +55,11 @@ export function fillCommand(stream: string, from: Day, to = from): string {
 }
 
 /** The command by which a person says that the source of a stream is right. */
-export const acceptCommand = (stream: string): string => `daywalk accept --stream ${stream}`;
+export const acceptCommand = (stream: string): string => `${ACCEPT} --stream ${stream}`;
+const ACCEPT = 'daywalk accept';
+
+/** Stands before that command, which mends nothing by itself. */
+export const IF_RIGHT = 'only if the source is right: ';
 
 /** What an error ends with that only a person can settle: walked again, it would fail again. Null: it is another one. */
 export const acceptHint = (error: string | null): string | null =>
@@ -67,8 +71,7 @@ export const mendingOf = ({ stream, from, to, lastError }: Omit<GapSpan, 'state'
 
 /** The line below what is wrong; false: no command mends it. */
 export const commandLine = (command: string | null): string | false =>
-  command !== null &&
-  `  ${command.startsWith('daywalk accept') ? 'only if the source is right: ' : ''}${command}`;
+  command !== null && `  ${command.startsWith(ACCEPT) ? IF_RIGHT : ''}${command}`;
 
 /** What becomes of it by itself, where nobody has to settle anything first. */
 const KEPT_WORDS: Partial<Record<GapState, string>> = {

@@ -3,7 +3,7 @@
 import type { Gone } from '../store/publications.ts';
 import { counted, formatCount, linesOf } from '../text.ts';
 import type { Lateness } from './coverage-rows.ts';
-import { acceptCommand } from './gaps.ts';
+import { acceptCommand, IF_RIGHT } from './gaps.ts';
 
 /** What the source of a stream lost in numbers, as a sentence; null: nothing. */
 export function describeLost({ stream, failures }: Pick<Gone, 'stream' | 'failures'>) {
@@ -19,7 +19,7 @@ export function describeGone(standing: Gone): string[] {
   const { stream, gone, days, retiredDays, newestRetired, identified } = standing;
   const lost = describeLost(standing);
   return linesOf(
-    lost !== null && `${lost}; only if the source is right: ${acceptCommand(stream)}`,
+    lost !== null && `${lost}; ${IF_RIGHT}${acceptCommand(stream)}`,
     gone > 0 &&
       `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; without id_path the old version of a changed record counts, too'}`,
     retiredDays > 0 &&

@@ -4,13 +4,12 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { NO_DATABASE } from '../global-setup.ts';
 import { applied, type Mutant } from './mutant.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What no test of a copy needs, or is linked to. */
 const NOT_COPIED: ReadonlySet<string> = new Set(['.git', 'dist', 'node_modules']);
-/** What every test says where there is no server, or none with the schema. */
-const NO_DATABASE = 'the tests have no database with the schema in it';
 /** Several files may run to their end, with what they try at night. */
 const LONGEST_MS = 600_000;
 

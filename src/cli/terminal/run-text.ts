@@ -1,5 +1,5 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
-import { acceptCommand, kindOfError } from '../../days/gaps.ts';
+import { acceptCommand, IF_RIGHT, kindOfError } from '../../days/gaps.ts';
 import { type DaywalkError, EXIT, RefusedError, SettingsError } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
@@ -29,7 +29,7 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
     gaps.length > 0 && `Not complete: ${counted(gaps.length, 'day')}; \`daywalk gaps\` lists them.`,
     lost.slice(0, MOST_LINES).map((day) => {
       const share = `${formatCount(day.lost)} of ${formatCount(day.records)}`;
-      return `The source does not show ${share} records of ${day.stream} ${day.day} any more; they are kept. Find out who deleted them; only if the source is right: ${acceptCommand(day.stream)}`;
+      return `The source does not show ${share} records of ${day.stream} ${day.day} any more; they are kept. Find out who deleted them; ${IF_RIGHT}${acceptCommand(day.stream)}`;
     }),
     notInStep.map((one) => `Failed, and tried again by the next run: ${notInStepText(one)}`),
   );

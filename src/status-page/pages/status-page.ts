@@ -2,6 +2,7 @@
 
 import type { Lateness } from '../../days/coverage-rows.ts';
 import { type StreamDays, sumOf } from '../../days/covered-days.ts';
+import { IF_RIGHT } from '../../days/gaps.ts';
 import { describeGone } from '../../days/gone.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
@@ -69,7 +70,7 @@ export function livePart({ standing, doing }: Pick<StatusPage, 'standing' | 'doi
 <p class="quiet">${whenLine(standing, doing, runs[0])}</p>
 ${doing.endedEarly !== null && html`<p class="early">The last run ended early: ${doing.endedEarly}</p>`}
 ${doing.notInStep.map((follower) => html`<p class="early">In the last run ${notInStepText(follower)}</p>`)}
-${health.lost.map(({ text, command }) => html`<p>${text}; only if the source is right: <code>${command}</code></p>`)}
+${health.lost.map(({ text, command }) => html`<p>${text}; ${IF_RIGHT}<code>${command}</code></p>`)}
 ${health.problems.length > 0 && problemsPart(health.problems)}
 </section>
 ${now(standing, doing)}

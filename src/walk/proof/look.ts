@@ -118,15 +118,15 @@ async function lookAtTotals(context: WindowContext): Promise<string | null | und
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
   const answer = await orNull(question(context, window, 0, 2 + (window.looks % 3)));
+  // What cannot be had whole tells nothing: it is too much, or too old. Parts without looks of their own are asked for their totals.
+  if (answer === null)
+    return split.calibrated && (await movedParts(context, split)).length > 0
+      ? PARTS_MOVED
+      : undefined;
   if (!split.calibrated) {
-    // What cannot be had whole tells nothing: it is too much, or too old.
-    if (answer === null) return undefined;
     const holds = split.parts.some(({ records }) => records > 0);
     return answer.came === 0 && holds ? 'it shows nothing any more' : null;
   }
-  // It has come to be too much to be had whole: the parts, which have no looks of their own, tell their totals.
-  if (answer === null)
-    return (await movedParts(context, split)).length > 0 ? PARTS_MOVED : undefined;
   const { total } = answer;
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
