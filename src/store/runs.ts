@@ -65,7 +65,6 @@ export async function endRun(
 export interface RunRow extends Omit<RunCounts, 'windowsDue' | 'windowsSplit' | 'pages'> {
   readonly runId: number;
   readonly trigger: RunTrigger;
-  readonly owner: string;
   readonly fromDay: Day | null;
   readonly toDay: Day | null;
   readonly startedAt: Date;

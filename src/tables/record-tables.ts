@@ -62,12 +62,6 @@ export async function applyTables(
   return changes;
 }
 
-/** For those who watch. */
-export interface SyncedDay extends TableWork {
-  /** Its rows; null: another worker had brought it in step. */
-  readonly records: number | null;
-}
-
 /**
  * Brings the tables of these streams in step, newest days first; what is left undone, the next call does.
  * @throws {SettingsError} once all others are in step, where there are days that a person has to see to, as of a month that was detached.
@@ -76,7 +70,6 @@ export async function syncTables(
   database: Database,
   streamIds: readonly number[],
   signal: AbortSignal,
-  onDay: (day: SyncedDay) => void = () => {},
 ): Promise<void> {
   const failed = new Map<string, SettingsError>();
   const failureOf = ({ tableId, day }: TableWork) => failed.get(`${tableId} ${day}`);
@@ -87,8 +80,7 @@ export async function syncTables(
       signal.throwIfAborted();
       const bring = work.work === 'drop' ? dropDay : replaceDay;
       try {
-        const records = await database.retry(() => bring(database, work, signal));
-        onDay({ ...work, records });
+        await database.retry<unknown>(() => bring(database, work, signal));
       } catch (error) {
         if (!(error instanceof SettingsError)) throw error;
         failed.set(`${work.tableId} ${work.day}`, error);

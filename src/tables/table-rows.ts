@@ -70,7 +70,6 @@ export async function removeTable(database: Database, name: string): Promise<boo
 /** A day of a record table that is not in step, or whose retention is over. */
 export interface TableWork {
   readonly tableId: number;
-  readonly name: string;
   readonly day: Day;
   readonly work: 'replace' | 'drop';
 }
@@ -78,7 +77,7 @@ export interface TableWork {
 /** What is to be done for these streams, newest days first, at most so much at a time. */
 export function listTableWork(database: Database, streams: readonly number[], most: number) {
   return database.persist<TableWork>(
-    `select w.table_id as "tableId", w.name, w.day, w.work
+    `select w.table_id as "tableId", w.day, w.work
        from daywalk.table_work(array(select name from daywalk.streams where stream_id = any ($1::integer[]))) as w limit $2`,
     [streams, most],
   );
@@ -120,17 +119,15 @@ export async function replaceDay(
   });
 }
 
-/** Drops a day whose retention is over. Returns its rows: 0. One attempt. */
-export async function dropDay(database: Database, { tableId, day }: TableWork): Promise<number> {
+/** Drops a day whose retention is over. One attempt. */
+export async function dropDay(database: Database, { tableId, day }: TableWork): Promise<void> {
   await database.query('select daywalk.drop_table_day($1, $2::date)', [tableId, day]);
-  return 0;
 }
 
 /** Puts tables that were built beside others in their places, where they are in step. */
 export async function swapTables(database: Database, signal: AbortSignal): Promise<void> {
   const building = await database.persist<{ id: number }>(
     `select table_id as id from daywalk.record_tables where state = 'building' order by table_id`,
-    [],
   );
   for (const { id } of building) {
     for (let more = true; more; signal.throwIfAborted()) {

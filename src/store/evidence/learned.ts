@@ -22,7 +22,6 @@ export type Fact =
 
 /** One thing learned. */
 export interface LearnedFact {
-  readonly streamId: number;
   readonly stream: string;
   readonly fact: Fact;
   readonly value: unknown;
@@ -42,12 +41,9 @@ const HOLDS = `(${IS_KEPT} or learned_at > clock_timestamp()
 const BELIEVED = `proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves'`;
 
 /** What is known of these streams. */
-export function readLearned(
-  database: Database,
-  streamIds: readonly number[],
-): Promise<LearnedFact[]> {
-  return database.persist(
-    `select stream_id as "streamId", name as stream, fact, value, evidence, learned_at as "learnedAt"
+export function readLearned(database: Database, streamIds: readonly number[]) {
+  return database.persist<LearnedFact>(
+    `select name as stream, fact, value, evidence, learned_at as "learnedAt"
        from daywalk.learned join daywalk.streams using (stream_id)
       where stream_id = any ($1::integer[]) and ${HOLDS}
       order by name, fact`,
@@ -56,11 +52,8 @@ export function readLearned(
 }
 
 /** Those of the streams whose source answers one question in different ways, as replicas do that disagree. */
-export function readRestless(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<string[]> {
-  return database.value(
+export function readRestless(database: Database, streamNames: readonly string[]) {
+  return database.value<string[]>(
     `select coalesce(jsonb_agg(s.name order by array_position($1::text[], s.name)), '[]')
        from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
       where s.name = any ($1::text[]) and fact = 'restless' and value = 'true' and ${HOLDS}`,
