@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SettingsError } from '../errors.ts';
 import { codeOf, problemOf, throughHalf, withFile } from '../rooted-files.ts';
+import type { Written } from '../written.ts';
 
 /**
  * Writes a file under another name, brings it to the disk, and gives it its name: after a crash it is there whole or not.
@@ -49,11 +50,7 @@ export async function digestOfFile(root: string, path: string): Promise<string> 
  */
 export async function faultOf(
   root: string,
-  {
-    path,
-    bytes,
-    sha256,
-  }: { readonly path: string; readonly bytes: number; readonly sha256: string },
+  { path, bytes, sha256 }: Pick<Written, 'bytes' | 'sha256'> & { readonly path: string },
   isRead = true,
 ): Promise<string | null> {
   if ((await sizeOf(root, path)) !== bytes) return 'is gone, or has another size';

@@ -80,12 +80,7 @@ export async function untilItSucceeds<T>(
   }
 }
 
-function gaveUp(
-  place: string,
-  failures: number,
-  spent: Spent,
-  error: TransientError,
-): UnavailableError {
+function gaveUp(place: string, failures: number, spent: Spent, error: TransientError) {
   const seconds = Math.round((spent.ms + spent.namedMs) / 1000);
   const tried =
     failures === 1 ? '' : `gave up after ${failures} attempts in ${seconds} s; the last: `;

@@ -279,11 +279,7 @@ export async function noteDifferent(database: Database, lease: Lease): Promise<v
 }
 
 /** Gives a complete window back that could not be looked at now; it is tried again an hour from now, as long as it is looked at. */
-export async function postponeLook(
-  database: Database,
-  lease: Lease,
-  recheckDays: number,
-): Promise<void> {
+export async function postponeLook(database: Database, lease: Lease, recheckDays: number) {
   await database.persist(
     `update daywalk.windows w
         set due_at = case when w.rewalk or w.state <> 'complete' then w.due_at

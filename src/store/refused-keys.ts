@@ -67,11 +67,7 @@ export async function noteRefusedKey(
 }
 
 /** This key was taken; of others, what holds no more goes with its note. */
-export async function forgetRefusedKey(
-  database: Database,
-  origin: string,
-  key: string,
-): Promise<void> {
+export async function forgetRefusedKey(database: Database, origin: string, key: string) {
   await database.retry(async () => {
     const note = await readNote(database, origin, key);
     await database.query(

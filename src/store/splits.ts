@@ -164,11 +164,8 @@ export async function readSplitWalks(
  * A second that is a part by itself, of which the cut before it and the one behind it both show a record that it does not; null: there is
  * none beside the cuts of this split. A source that leaves out both edges shows nothing of what happened on the full second there.
  */
-export function findSecondOfTwoCuts(
-  database: Database,
-  { windowId }: Pick<Lease, 'windowId'>,
-): Promise<WallTime | null> {
-  return database.value(
+export function findSecondOfTwoCuts(database: Database, { windowId }: Pick<Lease, 'windowId'>) {
+  return database.value<WallTime | null>(
     `select to_char(min(part.from_time), 'YYYY-MM-DD HH24:MI:SS')
        from daywalk.windows cut
        join daywalk.windows part on part.stream_id = cut.stream_id and part.kind = 'part' and part.split_by is null
@@ -203,10 +200,7 @@ export async function closeSplit(database: Database, lease: Lease, proof: Proof)
  * Lets the other parts of a day wait for a part that has failed, as something speaks against it: without it they prove nothing. Not while
  * nothing new is believed, when what they show is kept with its proof, as the source may forget it meanwhile.
  */
-export async function letPartsWait(
-  database: Database,
-  { windowId }: Pick<Lease, 'windowId'>,
-): Promise<void> {
+export async function letPartsWait(database: Database, { windowId }: Pick<Lease, 'windowId'>) {
   await database.persist(
     `update daywalk.windows other set due_at = failed.due_at
        from daywalk.windows failed join daywalk.streams s on s.stream_id = failed.stream_id and s.distrusted_since is null

@@ -91,11 +91,8 @@ export function listSharedDays(
 }
 
 /** Pages with records that the views of a resource wrongly leave out, or show beside those of another stream. */
-export function listWronglyShared(
-  database: Database,
-  { resource, day }: SharedDay,
-): Promise<{ stream: string; walkId: number; pageNo: number; records: number }[]> {
-  return database.persist(
+export function listWronglyShared(database: Database, { resource, day }: SharedDay) {
+  return database.persist<{ stream: string; walkId: number; pageNo: number; records: number }>(
     `select stream, walk_id as "walkId", page_no as "pageNo", records from daywalk.check_shared($1, $2)`,
     [resource, day],
   );

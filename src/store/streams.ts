@@ -147,10 +147,7 @@ const givenOf = (stream: Stream) => ({
  * Checks that the streams are still those that are known by their names (I9); changes nothing.
  * @throws {SettingsError} as {@link registerStreams}.
  */
-export async function requireUnchanged(
-  database: Database,
-  streams: readonly Stream[],
-): Promise<void> {
+export async function requireUnchanged(database: Database, streams: readonly Stream[]) {
   const known = await database.persist<KnownContent>(
     `select name, fingerprint, resource, filters from daywalk.streams where name = any ($1::text[])`,
     [streams.map(({ name }) => name)],

@@ -28,11 +28,8 @@ export function databaseNow(database: Database): Promise<number> {
 }
 
 /** The days of the streams that have a window, whatever its state, as spans without a hole: those of ten years are one row. */
-export function listKnownSpans(
-  database: Database,
-  streamIds: readonly number[],
-): Promise<KnownSpan[]> {
-  return database.persist(
+export function listKnownSpans(database: Database, streamIds: readonly number[]) {
+  return database.persist<KnownSpan>(
     `select stream_id as "streamId", lower(span) as "from", upper(span) - 1 as "to"
        from (select stream_id, unnest(range_agg(daterange(day, day + 1))) as span
                from daywalk.windows where kind = 'day' and stream_id = any ($1::integer[])

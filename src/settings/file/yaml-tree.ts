@@ -9,6 +9,7 @@ import {
   type Pair,
   Parser,
   parseDocument,
+  type Scalar,
 } from 'yaml';
 import { type Problems, shownWord } from '../problems.ts';
 
@@ -111,13 +112,8 @@ function isTooDeep(text: string): boolean {
 }
 
 /** A number or boolean as it is written; only text is unquoted and unescaped. */
-const textOf = ({
-  value,
-  source,
-}: {
-  readonly value: unknown;
-  readonly source?: string;
-}): string => (typeof value === 'string' ? value : (source ?? String(value)));
+const textOf = ({ value, source }: Scalar): string =>
+  typeof value === 'string' ? value : (source ?? String(value));
 
 const ALIAS = 'an alias, as everything after * is one in YAML; put the value in quotes';
 const REASONS: Readonly<Record<string, string>> = {

@@ -145,11 +145,7 @@ export interface StoredRecord {
 }
 
 /** Records of a walk that none of some others holds, those of its first pages first. */
-export function findUnheld(
-  database: Database,
-  walkId: number,
-  others: readonly number[],
-): Promise<StoredRecord[]> {
+export function findUnheld(database: Database, walkId: number, others: readonly number[]) {
   const all = '($1::bigint || $2::bigint[])';
   return database.persist<StoredRecord>(
     `select (array_agg(page.start order by page.page_no))[1] as start,
@@ -174,13 +170,8 @@ export interface DayBeside {
  * are proven, or are walked now and have shown records. Two days are the same where the first page of one shows half of what that of the
  * other does. Records that are all alike are not told from one another, and one may stand at the midnight between.
  */
-export function readDaysBeside(
-  database: Database,
-  streamId: number,
-  day: Day,
-  walkId: number,
-): Promise<DayBeside[]> {
-  return database.persist(
+export function readDaysBeside(database: Database, streamId: number, day: Day, walkId: number) {
+  return database.persist<DayBeside>(
     `with mine as materialized (
        select page.record_hashes, page.records
          from daywalk.walks k cross join lateral daywalk.pages_of(array[k.walk_id], 0) as page where k.walk_id = $3

@@ -84,11 +84,7 @@ export async function addTotal(
 }
 
 /** Keeps whether pages after the first tell the total: what the first of them that has records shows. */
-export async function learnLaterTotal(
-  database: Database,
-  streamId: number,
-  told: boolean,
-): Promise<void> {
+export async function learnLaterTotal(database: Database, streamId: number, told: boolean) {
   await database.persist(
     'update daywalk.contracts set total_later = $2 where stream_id = $1 and total_later is null',
     [streamId, told],
@@ -207,12 +203,8 @@ const BELIEVED = `
    where (daywalk.frame_of(b.body, b.records_path, b.total_path, b.relation_path, status)).signature = $2`;
 
 /** Whether a window was believed to be empty by an answer of this frame. */
-export function wasBelieved(
-  database: Database,
-  windowId: number,
-  signature: string,
-): Promise<boolean> {
-  return database.value(`select exists (${BELIEVED})`, [windowId, signature]);
+export function wasBelieved(database: Database, windowId: number, signature: string) {
+  return database.value<boolean>(`select exists (${BELIEVED})`, [windowId, signature]);
 }
 
 /**

@@ -112,12 +112,8 @@ const FIRST_PAGE = `daywalk.walks as walk
       where walk.walk_id = $1 and page.records > 0`;
 
 /** Hashes of the records of the first page of a walk, in order, without what is ignored. */
-export function readFirstHashes(
-  database: Database,
-  walkId: number,
-  ignored: readonly string[],
-): Promise<readonly string[]> {
-  return database.value(
+export function readFirstHashes(database: Database, walkId: number, ignored: readonly string[]) {
+  return database.value<readonly string[]>(
     `select coalesce((select daywalk.hashes_of(page.body #> walk.records_path, $2) from ${FIRST_PAGE}), '{}')::text[]`,
     [walkId, ignored],
   );

@@ -111,12 +111,8 @@ export interface Canary extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
  * asked for long. Where there are no two such, also older ones. A database clock that was set back makes no window too new.
  * @param days of which days; absent: of all.
  */
-export function readCanaries(
-  database: Database,
-  streamId: number,
-  days: CanaryDays = {},
-): Promise<Canary[]> {
-  return database.persist(
+export function readCanaries(database: Database, streamId: number, days: CanaryDays = {}) {
+  return database.persist<Canary>(
     `with proved as materialized (
        select least(clock_timestamp(), max(proven_at)) as at from daywalk.windows where stream_id = $1 and kind <> 'cut'
      ), walked as materialized (
@@ -161,11 +157,7 @@ export function readCanaries(
 }
 
 /** Notes that known answers are not what they were, the first time, or that they are again. */
-export async function noteTrust(
-  database: Database,
-  streamId: number,
-  trusted: boolean,
-): Promise<void> {
+export async function noteTrust(database: Database, streamId: number, trusted: boolean) {
   await database.persist(
     `update daywalk.streams set distrusted_since = case when not $2 then clock_timestamp() end
       where stream_id = $1 and (distrusted_since is null) <> $2`,
@@ -174,10 +166,7 @@ export async function noteTrust(
 }
 
 /** Notes that a known answer shows records still: its source keeps days of that age. */
-export async function noteShown(
-  database: Database,
-  { windowId }: Pick<Canary, 'windowId'>,
-): Promise<void> {
+export async function noteShown(database: Database, { windowId }: Pick<Canary, 'windowId'>) {
   await database.persist(
     'update daywalk.windows set shown_at = clock_timestamp() where window_id = $1',
     [windowId],
