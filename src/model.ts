@@ -24,6 +24,13 @@ export const FILTER_NAMES = [
 export type FilterName = (typeof FILTER_NAMES)[number];
 /** Filters are the fixed query parameters of a stream; an absent one is sent empty (`hideread` as 0). */
 export type Filters = Readonly<Partial<Record<FilterName, string>>>;
+/** Filters without those that are sent so anyway: the same request is the same stream. */
+export const onlySet = (filters: Filters): Filters =>
+  Object.fromEntries(
+    Object.entries(filters).filter(
+      ([name, value]) => value !== '' && !(name === 'hideread' && value === '0'),
+    ),
+  );
 
 /** A stream is a resource with a fixed set of filters, exported under a name. */
 export interface Stream {

@@ -1,6 +1,6 @@
 /** The query of a request to the served archive: the eighteen parameters, each understood or refused. */
 import { DaywalkError } from '../errors.ts';
-import { type Day, FILTER_NAMES, type Filters, type WallTime } from '../model.ts';
+import { type Day, FILTER_NAMES, onlySet, type WallTime } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { DAY_SECONDS, secondsOf } from '../plan/split.ts';
 
@@ -57,9 +57,7 @@ export function readQuery(text: string) {
     check(isWallTime(value), `${name}: YYYY-MM-DD HH:MM:SS is expected`);
     return value;
   };
-  const set = FILTER_NAMES.map((name) => [name, given.get(name) ?? ''] as const).filter(
-    ([name, value]) => value !== '' && !(name === 'hideread' && value === '0'),
-  );
+  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, given.get(name) ?? '']));
   const [start, length] = [whole('start', '0', 0), whole('length', LENGTH, 1)];
   const [from, to] = [wall('fromDate'), wall('toDate')];
   check(length <= LONGEST, `length: the largest is ${LONGEST}`);
@@ -69,8 +67,7 @@ export function readQuery(text: string) {
     check(!isLong, `toDate: a request may reach over ${MOST_DAYS} days at most`);
   }
   if (problems.length > 0) throw new Refusal(400, problems.join('; '), undefined, { problems });
-  const filters: Filters = Object.fromEntries(set);
-  return { start, length, from, to, filters };
+  return { start, length, from, to, filters: onlySet(filters) };
 }
 
 /** What is asked for. */

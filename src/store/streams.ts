@@ -1,7 +1,7 @@
 /** Streams in the database: registered by name, and never continued with other filters. */
 import { createHash } from 'node:crypto';
 import { SettingsError } from '../errors.ts';
-import type { Day, Filters, Stream } from '../model.ts';
+import { type Day, type Filters, onlySet, type Stream } from '../model.ts';
 import type { Database } from './database.ts';
 import { isPruned, onceClosed } from './shown.ts';
 
@@ -24,9 +24,7 @@ export interface RegisteredStream {
 
 /** Filters without the unset ones, in the order of their names: equal filters give equal text. */
 export function canonicalFilters(filters: Filters): Filters {
-  const entries = Object.entries(filters).filter(
-    ([name, value]) => value !== '' && !(name === 'hideread' && value === '0'),
-  );
+  const entries = Object.entries(onlySet(filters));
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

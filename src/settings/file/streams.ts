@@ -3,6 +3,7 @@ import {
   FILTER_NAMES,
   type FilterName,
   type Filters,
+  onlySet,
   RESOURCES,
   type Stream,
 } from '../../model.ts';
@@ -75,7 +76,7 @@ function hint(key: string): string {
   return filter ? `; did you mean filters.${filter}?` : didYouMean(key, STREAM_KEYS);
 }
 
-/** In the order of the API, without those that are sent anyway: the same request is the same stream. */
+/** In the order of the API. */
 function filtersOf(part: Part | undefined, reading: Reading): Filters {
   if (part === undefined || part.what === '') return {};
   if (part.parts === undefined)
@@ -87,11 +88,7 @@ function filtersOf(part: Part | undefined, reading: Reading): Filters {
     else if (filter.what !== '')
       found.set(name, readPart(filter, (text) => parseFilter(name, text), reading) ?? '');
   }
-  return Object.fromEntries(
-    FILTER_NAMES.map((name) => [name, found.get(name) ?? ''] as const).filter(
-      ([name, text]) => text !== '' && !(name === 'hideread' && text === '0'),
-    ),
-  );
+  return onlySet(Object.fromEntries(FILTER_NAMES.map((name) => [name, found.get(name) ?? ''])));
 }
 
 function parseFilter(name: FilterName, text: string): string | Wrong {
