@@ -1,4 +1,5 @@
 /** The HTTP listener of the status page and of the served archive: bounded in time, size and number, so that no visitor keeps others out. */
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -111,20 +112,11 @@ export async function listen(parts: ListenerParts): Promise<Listener> {
 const shown = ({ host, port }: ListenerParts['address']): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-function open(server: Server, { name, address, hint }: ListenerParts): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        new SettingsError(`${name} cannot be served at ${shown(address)}: ${reasonOf(error)}`, {
-          cause: error,
-          hint,
-        }),
-      ),
-    );
-    server.listen({ ...address, exclusive: true }, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
+async function open(server: Server, { name, address, hint }: ListenerParts): Promise<void> {
+  server.listen({ ...address, exclusive: true });
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const what = `${name} cannot be served at ${shown(address)}: ${reasonOf(cause)}`;
+    throw new SettingsError(what, { cause, hint });
   });
 }
 

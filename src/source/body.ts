@@ -1,4 +1,5 @@
 /** From the bytes on the wire to the bytes of a page: one content coding, two limits, and a first look. */
+import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
 import { excerpt, holdsSecret } from '../redactor.ts';
@@ -92,20 +93,18 @@ export async function decodeBody(
   );
 }
 
-function gunzipStrictly(wire: Buffer, limitBytes: number, place: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    // With `info` Node answers with the engine as well, which alone knows how many bytes it used.
-    const done = (error: NodeJS.ErrnoException | null, result: unknown): void => {
-      if (error?.code === 'ERR_BUFFER_TOO_LARGE') reject(tooLarge(place, limitBytes));
-      else if (error) reject(new TransientError(`the gzip body is broken (${error.message})`));
-      else {
-        const { buffer, engine } = result as { buffer: Buffer; engine: { bytesWritten: number } };
-        if (engine.bytesWritten === wire.length) resolve(buffer);
-        else reject(new TransientError('the gzip body is followed by other bytes'));
-      }
-    };
-    gunzip(wire, { maxOutputLength: limitBytes, info: true }, done);
+const unzip = promisify(gunzip);
+
+async function gunzipStrictly(wire: Buffer, limitBytes: number, place: string): Promise<Buffer> {
+  const options = { maxOutputLength: limitBytes, info: true };
+  const result: unknown = await unzip(wire, options).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(place, limitBytes);
+    throw new TransientError(`the gzip body is broken (${error.message})`);
   });
+  // With `info` Node answers with the engine as well, which alone knows how many bytes it used.
+  const { buffer, engine } = result as { buffer: Buffer; engine: { bytesWritten: number } };
+  if (engine.bytesWritten === wire.length) return buffer;
+  throw new TransientError('the gzip body is followed by other bytes');
 }
 
 /** The refusal of a body that is larger than allowed. */

@@ -9,22 +9,22 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a gzip body that was cut off is taken for whole',
     BODY,
-    'gunzip(wire, { maxOutputLength: limitBytes, info: true }, done);',
-    'gunzip(wire, { maxOutputLength: limitBytes, info: true, finishFlush: 2 }, done);',
+    'const options = { maxOutputLength: limitBytes, info: true };',
+    'const options = { maxOutputLength: limitBytes, info: true, finishFlush: 2 };',
     ['test/source/body.test.ts'],
   ),
   mutant(
     'bytes behind a gzip body are left out',
     BODY,
-    'if (engine.bytesWritten === wire.length) resolve(buffer);',
-    'if (engine.bytesWritten <= wire.length) resolve(buffer);',
+    'if (engine.bytesWritten === wire.length) return buffer;',
+    'if (engine.bytesWritten <= wire.length) return buffer;',
     ['test/source/body.test.ts'],
   ),
   mutant(
     'a body has no limit after decompression',
     BODY,
-    'gunzip(wire, { maxOutputLength: limitBytes, info: true }, done);',
-    'void limitBytes; gunzip(wire, { info: true }, done);',
+    'const options = { maxOutputLength: limitBytes, info: true };',
+    'const options = { info: true };',
     ['test/source/body.test.ts'],
   ),
   mutant(
