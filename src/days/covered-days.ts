@@ -23,6 +23,13 @@ export type StreamDays = Awaited<ReturnType<typeof readStreamDays>>[number];
 export const sumOf = (days: readonly DayInState[], what: 'records' | 'pages' | 'bytes'): number =>
   days.reduce((sum, day) => sum + day[what], 0);
 
+/** How many days are in each state. */
+export function countStates(days: readonly Pick<DayInState, 'state'>[]) {
+  const counts = new Map<DayState, number>();
+  for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return counts;
+}
+
 /** What is asked: streams by name, and an inclusive range of days. */
 export interface DaysAsked {
   readonly streams: readonly string[];

@@ -1,6 +1,7 @@
 /** The coverage calendar of `daywalk status`: one row a month, one cell a day, streams side by side, as text. */
 
 import { styleText } from 'node:util';
+import { countStates } from '../../days/covered-days.ts';
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
 import { nextMonth } from '../../plan/days.ts';
@@ -50,10 +51,7 @@ export function renderCalendar(streams: readonly CalendarStream[], width: number
   const lines: string[] = [];
   for (let first = 0; first < inScope.length; first += abreast)
     lines.push(...block(inScope.slice(first, first + abreast), months), '');
-  const counts = new Map<DayState, number>();
-  for (const { states } of inScope)
-    for (const state of states.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
-  return [...lines, ...legend(counts, width)];
+  return [...lines, ...legend(countStates(streams.flatMap(({ days }) => days)), width)];
 }
 
 interface Shown {

@@ -1,5 +1,5 @@
 /** The coverage calendar as SVG: one picture a year, one row a month, one cell a day; the terminal's calendar, in colour. */
-import type { DayInState, StreamDays } from '../../days/covered-days.ts';
+import { countStates, type DayInState, type StreamDays } from '../../days/covered-days.ts';
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, DAY_STATES, type DayState } from '../../plan/day-states.ts';
 import { counted, formatCount } from '../../text.ts';
@@ -100,10 +100,4 @@ function cell(stream: string, day: DayInState, first: number): string {
 /** A day in some words: `complete, 12,345 records`. */
 export function describeDay({ state, records }: DayInState): string {
   return state === 'complete' ? `complete, ${counted(records, 'record')}` : DAY_STATE_WORDS[state];
-}
-
-function countStates(days: readonly DayInState[]) {
-  const counts = new Map<DayState, number>();
-  for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
-  return counts;
 }
