@@ -41,9 +41,7 @@ function requestOf({ options, streams }: Asked): PruneRequest {
   if (limits.length === 0)
     throw new SettingsError(
       'nothing says what may go: no retention is set, so all is kept for ever',
-      {
-        hint: 'Set retention in daywalk.yaml, or give --older-than 400d.',
-      },
+      { hint: 'Set retention in daywalk.yaml, or give --older-than 400d.' },
     );
   return {
     kind: superseded ? 'superseded' : 'day',
