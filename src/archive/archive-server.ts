@@ -1,22 +1,17 @@
 /** The served archive on HTTP: the two operations of the API, its key header, and errors as JSON. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Answer, json } from '../answer.ts';
-import type { Clock } from '../clock.ts';
 import { ObjectStoreError, TransientError, UnavailableError } from '../errors.ts';
-import { type IncomingRequest, type Listener, listen } from '../listener.ts';
+import { type IncomingRequest, type Listener, type ListenerParts, listen } from '../listener.ts';
 import type { Logger } from '../log.ts';
 import { RESOURCES } from '../model.ts';
 import type { ServedArchive } from './page.ts';
 import { Refusal, readQuery } from './query.ts';
 
 /** What the server works with. */
-export interface ArchiveServerParts {
+export interface ArchiveServerParts extends Pick<ListenerParts, 'address' | 'clock' | 'log'> {
   readonly archive: Pick<ServedArchive, 'page'>;
-  /** Port 0: any free one. */
-  readonly address: { readonly host: string; readonly port: number };
   readonly key: string;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Questions that are worked on at a time: each holds some MB here, and keeps a process of Postgres busy. */

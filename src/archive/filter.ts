@@ -1,8 +1,8 @@
 /** Filters of a request as one jsonpath predicate over the fields that the settings name for them; what has none is refused. */
 import type { FilterName, Filters } from '../model.ts';
+import type { Path } from '../source/json.ts';
 import { Refusal } from './query.ts';
 
-type Path = readonly string[];
 /** Fields of a record, by the parameter that asks for them, and by `time`; absent: no field is known for it. */
 export type FieldPaths = Readonly<Record<string, readonly Path[]>>;
 

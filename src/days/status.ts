@@ -92,10 +92,7 @@ export function statusDocument(facts: StatusFacts, schedule: string) {
         .filter(({ state }) => state !== 'out')
         .map((day) => ({ ...day, splits: splitsOf(facts, stream.stream, day.day) })),
     })),
-    gaps: gapSpansOf(facts.gaps).map((span) => ({
-      ...span,
-      command: mendingOf(span),
-    })),
+    gaps: gapSpansOf(facts.gaps).map((span) => ({ ...span, command: mendingOf(span) })),
     running: facts.running,
     lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),
     gone: facts.gone,

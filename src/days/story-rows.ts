@@ -128,13 +128,10 @@ function readLedgerRow(database: Database, stream: string, day: Day): Promise<Le
   );
 }
 
-interface PruningRow {
+interface PruningRow extends Pick<KnownDay, 'records' | 'pages' | 'bytes'> {
   readonly prunedAt: Date;
   /** Role of the database. */
   readonly prunedBy: string;
-  readonly records: number;
-  readonly pages: number;
-  readonly bytes: number;
   /** Where it moved to; null: it is gone. */
   readonly place: string | null;
   readonly pagesKey: string | null;

@@ -1,7 +1,7 @@
 /** `verify --offline`: what is stored against its own digests, without the source. Nothing is changed. */
 
 import type { Clock } from '../clock.ts';
-import type { Day, DayRange } from '../model.ts';
+import type { DayRange } from '../model.ts';
 import { StatementError } from '../store/connection/sqlstate.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -20,14 +20,9 @@ import { checkLedger, readLedgerHeads } from './rows.ts';
 import { mapConcurrent } from './several.ts';
 
 /** Something stored that is not what was stored. */
-export interface StoredFinding {
-  readonly stream: string;
-  readonly day: Day;
-  readonly walkId: number;
+export interface StoredFinding extends Pick<StoredWalk, 'stream' | 'day' | 'walkId' | 'shown'> {
   /** Null: the walk as a whole. */
   readonly pageNo: number | null;
-  /** The views show it. */
-  readonly shown: boolean;
   readonly problem: string;
 }
 

@@ -1,5 +1,5 @@
 /** What people were told about the export: kept, so that nothing is told twice by restarts or by several workers. */
-import type { Day } from '../model.ts';
+import type { KnownDay } from '../days/rows.ts';
 import type { Database } from '../store/database.ts';
 
 /** How the export was found. */
@@ -115,13 +115,7 @@ export async function claimDays(database: Database, streams: readonly string[]) 
 }
 
 /** A day that became complete. */
-export interface ProvenDay {
-  readonly stream: string;
-  readonly day: Day;
-  readonly records: number;
-  /** Kinds of proof. */
-  readonly proof: string | null;
-}
+export type ProvenDay = Pick<KnownDay, 'stream' | 'day' | 'records' | 'proof'>;
 
 /** Places ($1) as rows. */
 const PLACES = `jsonb_to_recordset($1::jsonb) as place ("streamId" integer, "after" bigint, "upTo" bigint)`;

@@ -9,7 +9,7 @@ import { readRunHistory } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 
 /** What reading needs. */
-interface FactsParts {
+export interface FactsParts {
   readonly streams: readonly string[];
   readonly expectation: Expectation;
   readonly clock: Clock;

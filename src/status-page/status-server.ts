@@ -2,9 +2,7 @@
 
 import { hostname } from 'node:os';
 import { type Answer, json, words } from '../answer.ts';
-import type { Clock } from '../clock.ts';
 import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
-import type { Expectation } from '../days/health.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
 import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
@@ -16,7 +14,7 @@ import { dayOf } from '../settings/values/time.ts';
 import { Database } from '../store/database.ts';
 import type { Activity } from './activity.ts';
 import { isOurHost } from './allowed-hosts.ts';
-import { type Facts, openFacts, type Standing } from './facts.ts';
+import { type Facts, type FactsParts, openFacts, type Standing } from './facts.ts';
 import { healthAnswer, refusedSentence, unknownHealth, withNotInStep } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,16 +26,13 @@ import { awayPage, livePart, statusPage } from './pages/status-page.ts';
 import { STYLE } from './pages/style.ts';
 
 /** What the status server needs. */
-export interface StatusServerParts {
+export interface StatusServerParts extends FactsParts {
   readonly address: ListenAddress;
   /** Names under which it may be asked for, besides addresses, `localhost` and the machine's own. */
   readonly hosts: readonly string[];
-  readonly streams: readonly string[];
-  readonly expectation: Expectation;
   readonly version: string;
   readonly activity: Activity;
   readonly metrics: Metrics;
-  readonly clock: Clock;
   readonly log: Logger;
   /** Strikes secrets out of foreign text. */
   readonly strike: (text: string) => string;

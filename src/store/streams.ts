@@ -34,10 +34,8 @@ export function fingerprint(stream: Stream): string {
   return createHash('sha256').update(asked).digest('hex');
 }
 
-interface KnownContent extends Pick<Stream, 'name'> {
+interface KnownContent extends Pick<Stream, 'name' | 'resource' | 'filters'> {
   readonly fingerprint: string;
-  readonly resource: string;
-  readonly filters: Filters;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Windows in the database: planned, asked for again, and listed for the planner. */
-import type { Day, DayRange, Purpose, Window, WindowKind, WindowState } from '../model.ts';
+import type { Day, DayRange, Purpose, Window, WindowKind } from '../model.ts';
 import type { Database } from './database.ts';
-import type { Lease } from './leases.ts';
+import type { Lease, LeasedWindow } from './leases.ts';
 import { FURTHEST, isPruned, isRetired, onceClosed } from './shown.ts';
 
 /** Days of a stream, one after the other, that have a window each. */
@@ -10,10 +10,7 @@ export interface KnownSpan extends DayRange {
 }
 
 /** A day of a stream as a backfill needs to know it. */
-export interface DayStanding {
-  readonly streamId: number;
-  readonly day: Day;
-  readonly state: WindowState;
+export interface DayStanding extends Pick<LeasedWindow, 'streamId' | 'day' | 'state'> {
   /** It was complete, and is not kept here any more. */
   readonly pruned: boolean;
   /** It moved to a folder or bucket. */

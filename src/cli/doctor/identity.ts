@@ -2,15 +2,13 @@
 import type { Stream } from '../../model.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { hasEverywhere, identifies, identityPaths, othersAt } from '../../source/identity.ts';
-import { valueAt } from '../../source/json.ts';
+import { type Path, valueAt } from '../../source/json.ts';
 import { orNull } from '../../walk/failures.ts';
 import { tellsItself } from '../../walk/rules/volatile.ts';
 import type { Examination } from './examination.ts';
 
 /** Fewer records suggest nothing: any field may differ in them. */
 const LEAST_RECORDS = 10;
-
-type Path = readonly string[];
 
 /** Records of one day. */
 interface Shown {
