@@ -174,11 +174,7 @@ export const WINDOW_STATES = ['pending', 'complete', 'failed', 'split'] as const
 export type WindowState = (typeof WINDOW_STATES)[number];
 
 /** What is asked of the API for one page. */
-export interface PageRequest {
-  readonly resource: Resource;
-  readonly filters: Filters;
-  readonly from: WallTime;
-  readonly to: WallTime;
+export interface PageRequest extends TimeSpan, Pick<Stream, 'resource' | 'filters'> {
   /** Offset of the first record wanted. */
   readonly start: number;
   /** How many records are asked for. */
