@@ -102,8 +102,7 @@ begin
 end $$;
 
 -- Says that a day is here again, once all its pages are: from then on it is shown as it was. It is looked at again as a day of
--- its age is that was just found as it is stored. Returns restored; removing: the pages are still being removed; or
--- lacking: not all of them are here. May be repeated.
+-- its age is that was just found as it is stored. Returns restored; or lacking: not all of them are here. May be repeated.
 create function daywalk.restore_day(of_stream integer, on_day date, recheck_days integer) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -117,8 +116,8 @@ begin
   perform daywalk.lock_stream(of_stream);
   perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
   if not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day) then return 'restored'; end if;
-  select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day';
-  if pruned.removed_at is null then return 'removing'; end if;
+  -- Whoever removes its pages just now is waited for, and removes none any more.
+  select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day' for update;
   if exists (select from daywalk.walks k
               cross join lateral (select count(*) as pages, coalesce(sum(p.records), 0)::bigint as records, coalesce(sum(p.byte_count), 0)::bigint as bytes
                                     from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day) as p

@@ -3076,8 +3076,8 @@ begin
   perform daywalk.lock_stream(of_stream);
   perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
   if not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day) then return 'restored'; end if;
-  select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day';
-  if pruned.removed_at is null then return 'removing'; end if;
+  -- Whoever removes its pages just now is waited for, and removes none any more.
+  select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day' for update;
   if exists (select from daywalk.walks k
               cross join lateral (select count(*) as pages, coalesce(sum(p.records), 0)::bigint as records, coalesce(sum(p.byte_count), 0)::bigint as bytes
                                     from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day) as p

@@ -1,10 +1,10 @@
 /** Checks tiered days: their objects against what was noted of them, their pages against their seals, their records against their pages. Nothing is changed. */
-import { DaywalkError, ObjectStoreError } from '../errors.ts';
+import { DaywalkError } from '../errors.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { WrittenDigest } from '../written.ts';
 import { eachPage, readEvents, type TieredPage } from './day-objects.ts';
 import type { TierParts } from './moved-log.ts';
-import { readBack, spoiledObject } from './object-file.ts';
+import { isSpoiled, readBack, spoiledObject } from './object-file.ts';
 import { countSeals } from './rows.ts';
 import { checkPage } from './tiered-page-rows.ts';
 
@@ -39,10 +39,7 @@ async function told(note: (problem: string) => void, check: () => Promise<void>)
   try {
     await check();
   } catch (error) {
-    const isFinding =
-      error instanceof ObjectStoreError
-        ? error.fault === 'settings'
-        : !(error instanceof DaywalkError);
+    const isFinding = isSpoiled(error) || !(error instanceof DaywalkError);
     if (!isFinding || !(error instanceof Error)) throw error;
     note(error.message);
   }

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log.ts';
 import type { AgedDay, AgeLimit, KeptDay } from '../model.ts';
-import type { MovedDay, MovedObject } from '../store/moved-days.ts';
-import { removeMarked } from '../store/pruned-pages.ts';
+import { listMovedDays, type MovedDay, type MovedObject } from '../store/moved-days.ts';
+import { listOpenPrunings, removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
 import { EVENTS, PAGES } from './day-objects.ts';
 import {
@@ -17,6 +17,7 @@ import {
   withDay,
 } from './moved-log.ts';
 import { writeObject } from './moved-object.ts';
+import { checkObject, isSpoiled } from './object-file.ts';
 import { checkStore } from './object-store.ts';
 import {
   type LeavingDay,
@@ -44,9 +45,12 @@ export async function moveDays(
   const { database, clock, signal } = parts;
   const since = clock.monotonic();
   const { unknown, kept } = await settleLog(parts);
+  const left = await checkLeft(parts);
   const report = {
     days: [] as MovedDay[],
-    kept: kept.map(({ stream, day }): KeptDay => ({ stream, day, reason: HOLDS_MORE })),
+    kept: kept
+      .map(({ stream, day }): KeptDay => ({ stream, day, reason: HOLDS_MORE }))
+      .concat(left.kept),
     /** Months of which nothing is here any more: their space is given back at once, YYYY-MM. */
     emptied: [] as string[],
     /** Days that were left for the next time. */
@@ -61,22 +65,55 @@ export async function moveDays(
     }
     const { stream, day } = due;
     if (month !== null && month !== day.slice(0, 7))
-      report.emptied.push(...(await removeMarked(database, signal)));
+      report.emptied.push(...(await removeMarked(database, signal, left.found)));
     month = day.slice(0, 7);
     const moving = async () =>
       (await isMoreThere(parts, unknown, due)) ? HOLDS_MORE : moveOne(parts, due);
     const result = due.kept ?? (await withDay(parts, due, moving));
     if (typeof result === 'string') report.kept.push({ stream, day, reason: result });
-    else report.days.push(result);
+    else {
+      report.days.push(result);
+      left.found.add(result.publication);
+    }
     onDay(index + 1);
   }
-  report.emptied.push(...(await removeMarked(database, signal)));
+  report.emptied.push(...(await removeMarked(database, signal, left.found)));
   if (report.days.length > 0) await cleanUpAlone(parts);
   return report;
 }
 
 /** What a move did. */
 export type MoveReport = Awaited<ReturnType<typeof moveDays>>;
+
+/**
+ * Looks at the objects of days whose pages a killed process left here: those pages may be all that there is by now.
+ * @returns the publications of the days whose objects are as they were written, and why pages of the others stay.
+ */
+async function checkLeft({ database, store, signal }: TierParts) {
+  const open = new Set((await listOpenPrunings(database)).map(({ moved }) => moved));
+  const found = new Set<string>();
+  const kept: KeptDay[] = [];
+  for (const moved of open.size === 0 ? [] : await listMovedDays(database, null, null)) {
+    const { stream, day, publication, place, pages, events } = moved;
+    if (!open.has(publication)) continue;
+    const stays = (why: string) => kept.push({ stream, day, reason: `${why}; ${BRING_BACK}` });
+    if (place !== store.name) {
+      stays(`it is in ${place}, and tier.url is ${store.name}`);
+      continue;
+    }
+    try {
+      for (const object of [pages, events]) await checkObject(store, object, signal);
+      found.add(publication);
+    } catch (error) {
+      if (!isSpoiled(error)) throw error;
+      stays(error.message);
+    }
+  }
+  return { found, kept };
+}
+
+const BRING_BACK =
+  'its pages, which were to be removed here, stay: daywalk tier --restore brings it back';
 
 /** Moves a day; what did not move is taken out of the log again. */
 async function moveOne(parts: TierParts, due: AgedDay): Promise<MovedDay | string> {
@@ -150,7 +187,7 @@ export type InTier = (work: (tier: TierParts) => Promise<void>) => Promise<void>
 
 /**
  * Moves the days that are old enough.
- * @param inTier is called only where a day is to move.
+ * @param inTier is called only where a day is to move, or one has moved whose pages are still here.
  */
 export async function moveDueDays(
   { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },
@@ -160,7 +197,8 @@ export async function moveDueDays(
 ): Promise<void> {
   const due = await listDaysToMove(database, limits, false);
   const ready = due.filter(({ kept }) => kept === null);
-  if (ready.length === 0) {
+  const open = await listOpenPrunings(database);
+  if (ready.length === 0 && open.every(({ moved }) => moved === null)) {
     await removeMarked(database, signal);
     return;
   }

@@ -10,7 +10,7 @@ import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
 import type { ObjectKind } from './day-objects.ts';
 import type { TierParts } from './moved-log.ts';
-import { readBack } from './object-file.ts';
+import { isSpoiled, readBack } from './object-file.ts';
 import { readPart } from './object-store.ts';
 
 /** Objects that a killed attempt may have left under the names that are tried. */
@@ -63,10 +63,6 @@ export async function writeObject<Row>(
     await file.close();
   }
 }
-
-/** What an earlier attempt left is not what it wrote. */
-const isSpoiled = (error: unknown): boolean =>
-  error instanceof ObjectStoreError && error.fault === 'settings';
 
 /** A file that has no name any more: however this process ends, nothing of it is left. */
 async function openTemporary(clock: Clock): Promise<FileHandle> {

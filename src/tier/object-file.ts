@@ -62,6 +62,10 @@ export const spoiledObject = (store: ObjectStore, key: string, cause?: unknown):
     cause,
   });
 
+/** Whether an object is gone, or not what was written; not where the store is away. */
+export const isSpoiled = (error: unknown): error is ObjectStoreError =>
+  error instanceof ObjectStoreError && error.fault === 'settings';
+
 /** What reads an object of events or of pages, as lines. */
 export type ReadLines = (
   ...asked: Parameters<typeof readObject>

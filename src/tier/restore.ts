@@ -2,9 +2,10 @@
 import { ObjectStoreError } from '../errors.ts';
 import type { KeptDay } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
-import { removeMarked } from '../store/pruned-pages.ts';
+import { listOpenPrunings } from '../store/pruned-pages.ts';
 import { eachPage, type TieredPage } from './day-objects.ts';
 import { isMoreThere, settleDay, settleLog, type TierParts, withDay } from './moved-log.ts';
+import { checkObject, isSpoiled } from './object-file.ts';
 import { removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
@@ -47,22 +48,27 @@ async function restoreOne(
   moved: MovedDay,
   recheckDays: number,
 ): Promise<true | string> {
-  const { database, signal } = parts;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // What a killed move left to be removed must not be removed later.
-    await removeMarked(database, signal);
+  const { database, store, signal } = parts;
+  const isBack = async () => (await restoreDay(database, moved, recheckDays)) === 'restored';
+  const open = await listOpenPrunings(database);
+  // What a killed move left to be removed may be all that there is of the day; where it is not all, nothing but what was written is put beside it.
+  const isLeft = open.some((pruning) => pruning.moved === moved.publication);
+  let restored = isLeft && (await isBack());
+  if (isLeft && !restored) await checkObject(store, moved.pages, signal);
+  for (let attempt = 0; !restored && attempt < ATTEMPTS; attempt++) {
     await putPagesBack(parts, moved).catch(async (error: unknown) => {
-      // The reason is told, and not what becomes of this.
-      await removeAgain(database, moved).catch(() => {});
+      // The reason is told, and not what becomes of this. What came of a spoiled object is neither believed later nor removed.
+      if (!isSpoiled(error)) await removeAgain(database, moved).catch(() => {});
       throw error;
     });
-    if ((await restoreDay(database, moved, recheckDays)) !== 'restored') continue;
-    // Moving tells of it.
-    const files = [...(await parts.log.files(signal)).values()];
-    if (!(await isMoreThere(parts, files, moved))) await settleDay(parts, moved);
-    return true;
+    restored = await isBack();
   }
-  return 'its pages were removed again and again while it was brought back: is another process pruning its month?';
+  if (!restored)
+    return 'its pages were removed again and again while it was brought back: is another process pruning its month?';
+  // Moving tells of it.
+  const files = [...(await parts.log.files(signal)).values()];
+  if (!(await isMoreThere(parts, files, moved))) await settleDay(parts, moved);
+  return true;
 }
 
 async function putPagesBack(
