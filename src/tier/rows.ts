@@ -151,8 +151,9 @@ export async function removeAgain(database: Database, { streamId, day }: DayKey)
  * @returns what came of it; see `daywalk.restore_day`.
  */
 export function restoreDay(database: Database, { streamId, day }: DayKey, recheckDays: number) {
-  return database.value<'restored' | 'lacking'>(
-    'select daywalk.restore_day($1, $2::date, $3)',
-    [streamId, day, recheckDays],
-  );
+  return database.value<'restored' | 'lacking'>('select daywalk.restore_day($1, $2::date, $3)', [
+    streamId,
+    day,
+    recheckDays,
+  ]);
 }
