@@ -49,13 +49,17 @@ export interface StreamTotals {
   readonly stream: string;
   /** The oldest day that has windows. */
   readonly firstDay: Day | null;
-  /** Days that are closed and wanted, or have windows; without those that were pruned. */
+  /** Closed days that are wanted or have windows; without those that were pruned. */
   readonly closed: number;
   readonly complete: number;
   /** Days that were complete and are not kept any more. */
   readonly pruned: number;
   /** Days among the complete ones that moved to a folder or bucket. */
   readonly tiered: number;
+  /** Days that have windows and are not closed, as their time zone or settle delay was another one; in no count before. */
+  readonly open: number;
+  /** When the last of these closes; null: there is none. */
+  readonly openUntil: Date | null;
   readonly records: number;
   readonly pages: number;
   readonly bytes: number;
@@ -64,17 +68,22 @@ export interface StreamTotals {
 /** The totals of these streams; zeros where one was never planned. */
 export function readTotals(database: Database, streams: readonly string[]) {
   return database.persist<StreamTotals>(
-    `select name as stream, min(c.day) filter (where c.windows > 0) as "firstDay",
-            count(*) filter (where c.state <> 'pruned') as closed,
-            count(*) filter (where c.state in ('complete', 'tiered')) as complete,
+    `select asked.name as stream, min(c.day) filter (where c.windows > 0) as "firstDay",
+            count(*) filter (where c.state <> 'pruned' and not o.open) as closed,
+            count(*) filter (where c.state in ('complete', 'tiered') and not o.open) as complete,
             count(*) filter (where c.state = 'pruned') as pruned,
             count(*) filter (where c.state = 'tiered') as tiered,
+            count(*) filter (where o.open) as open,
+            max(o.closes) filter (where o.open) as "openUntil",
             coalesce(sum(c.records), 0)::bigint as records,
             coalesce(sum(c.pages), 0)::bigint as pages,
             coalesce(sum(c.bytes), 0)::bigint as bytes
-       from unnest($1::text[]) as name
-       left join daywalk.coverage c on c.stream = name
-      group by name`,
+       from unnest($1::text[]) as asked (name)
+       left join daywalk.streams s on s.name = asked.name
+       left join daywalk.coverage c on c.stream = asked.name
+      cross join lateral (select closes, c.state not in ('pruned', 'tiered') and closes > clock_timestamp() as open
+                            from daywalk.closed_at(c.day, s.time_zone, s.settle) as closes) as o
+      group by asked.name`,
     [streams],
   );
 }

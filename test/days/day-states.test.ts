@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { readGaps } from '../../src/days/coverage-rows.ts';
 import { readStreamDays } from '../../src/days/covered-days.ts';
 import { readTotals } from '../../src/days/rows.ts';
-import { addDays, daysBetween } from '../../src/plan/days.ts';
+import { addDays, closesAt, daysBetween } from '../../src/plan/days.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, openDatabase } from '../support/store.ts';
 
@@ -147,15 +147,23 @@ it('on any scene', async () => {
       );
       for (const totals of await readTotals(database, STREAMS)) {
         const own = view.filter(({ stream }) => stream === totals.stream);
+        const lastClosed = read.find(({ stream }) => stream === totals.stream)?.lastClosed ?? '';
+        const closed = own.filter(({ day }) => day <= lastClosed);
+        const last = own.at(-1)?.day;
         const sum = (of: (row: (typeof own)[number]) => number) =>
           own.reduce((total, row) => total + of(row), 0);
         expect(totals).toEqual({
           stream: totals.stream,
           firstDay: own.find(({ windows }) => windows > 0)?.day ?? null,
-          closed: own.length,
-          complete: own.filter(({ state }) => state === 'complete').length,
+          closed: closed.length,
+          complete: closed.filter(({ state }) => state === 'complete').length,
           pruned: 0,
           tiered: 0,
+          open: own.length - closed.length,
+          openUntil:
+            last === undefined || last <= lastClosed
+              ? null
+              : new Date(closesAt(last, 'UTC', calendar.settleMs)),
           records: sum(({ records }) => records),
           pages: sum(({ pages }) => pages),
           bytes: sum(({ bytes }) => bytes),

@@ -135,6 +135,33 @@ describe('status and gaps', () => {
     await program.ended;
   });
 
+  test('a day that failed, and is not closed any more as it settles for longer, is no gap, and is told until when', async () => {
+    const scene = await setScene({
+      eventsPerDay: 30,
+      faults: [{ kind: 'html', when: ({ query }) => query.toDate === `${dayAgo(1)} 23:59:59` }],
+    });
+    const days = { from: dayAgo(2), to: dayAgo(1) };
+    const since = { DAYWALK_STREAMS: 'events', DAYWALK_SINCE: days.from };
+    const settings = { ...since, DAYWALK_SETTLE: '0s' };
+    await backfillHere(scene, days, { environment: settings });
+    expect((await scene.succeedHere(['status'], settings)).stdout).toMatch(
+      /^events: 1 of 2 days complete, /m,
+    );
+    const longer = { ...since, DAYWALK_SETTLE: '24h' };
+    await scene.succeedHere(['run'], longer);
+    const { stdout } = await scene.succeedHere(['status'], longer);
+    const until = `${dayAgo(-1)} 00:00:00 UTC`;
+    expect(stdout).toMatch(
+      new RegExp(
+        `^events: 1 of 1 days complete, .*, 1 day not closed yet \\(until ${until}\\)$`,
+        'm',
+      ),
+    );
+    expect(stdout).toMatch(/^No gaps: every closed day is complete\.$/m);
+    const told = JSON.parse((await scene.succeedHere(['status', '--json'], longer)).stdout);
+    expect(violations('status', told)).toEqual([]);
+  });
+
   test('a since in the future is told, and is not all well', async () => {
     const scene = await setScene();
     const environment = { ...SINCE, DAYWALK_SINCE: '2999-01-01' };

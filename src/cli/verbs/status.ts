@@ -14,6 +14,7 @@ import {
 } from '../../days/status.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
+import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { compareTables, type TableChange } from '../../tables/table-rows.ts';
 import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
@@ -81,7 +82,11 @@ function describeTotals(facts: StatusFacts, stream: StreamDays): string {
   const pruned = totals.pruned === 0 ? '' : `, ${counted(totals.pruned, 'day')} pruned`;
   const tiered =
     totals.tiered === 0 ? '' : `, ${counted(totals.tiered, 'day')} of them in the tier`;
-  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete${tiered}, ${counted(totals.records, 'record')}, ${counted(totals.pages, 'page')}, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
+  const open =
+    totals.openUntil === null
+      ? ''
+      : `, ${counted(totals.open, 'day')} ${DAY_STATE_WORDS.open} (until ${utcSecond(totals.openUntil)})`;
+  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete${tiered}, ${counted(totals.records, 'record')}, ${counted(totals.pages, 'page')}, ${formatBytes(totals.bytes)}${pruned}${open}${earlier}`;
 }
 
 function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {
