@@ -5,7 +5,7 @@ import type { Day } from '../model.ts';
 import { codeOf, withFile } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
 import { type Contents, type ExportedTable, FORMATS, type Format, pathOf } from './contents.ts';
-import { namedFileError, writeWhole } from './folder.ts';
+import { namedFileError, sizeOf, writeWhole } from './folder.ts';
 import type { ArchivedDay } from './rows.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -131,6 +131,8 @@ export class ManifestBook {
   readonly #incomplete: Map<string, IncompleteDay>;
   /** Null: the folder is new. */
   #format: Format | null;
+  /** Of the manifest that was written last; null: none was. */
+  #bytes: number | null = null;
 
   /** @param known what {@link readManifest} found. */
   constructor(folder: string, known: Manifest | null) {
@@ -179,8 +181,15 @@ export class ManifestBook {
     this.#incomplete.set(keyOf(day), day);
   }
 
-  /** Writes it, and the sums of all files beside it. */
+  /**
+   * Writes it, and the sums of all files beside it.
+   * @throws {SettingsError} where the last one is not there any more: the files that it names went with it.
+   */
   async write(now: number): Promise<void> {
+    if (this.#bytes !== null && (await sizeOf(this.#folder, MANIFEST)) !== this.#bytes)
+      throw new SettingsError(`${this.#folder} is not as this export left it a moment ago`, {
+        hint: 'Was it moved, unmounted or written by something else? See to it, then run the same command again: days that are there are skipped.',
+      });
     const files = [...this.#files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
     const incomplete = [...this.#incomplete.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
     const manifest: Manifest = {
@@ -194,6 +203,7 @@ export class ManifestBook {
     await writeWhole(this.#folder, SUMS, (file) => file.writeFile(sums));
     const text = `${JSON.stringify(manifest, null, 1)}\n`;
     await writeWhole(this.#folder, MANIFEST, (file) => file.writeFile(text));
+    this.#bytes = Buffer.byteLength(text);
   }
 }
 
