@@ -10,8 +10,8 @@ import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 import { openAlarm } from './alarm.ts';
 import { shapeMessage, TEST_WORDS, type Trouble, type Words } from './message.ts';
+import { openNews } from './news.ts';
 import { openPoster, type Poster } from './post.ts';
-import { openProvenDays } from './proven-days.ts';
 
 /** The longest text that is sent along with a ping. */
 const MOST_TEXT = 10_000;
@@ -48,7 +48,7 @@ export function openNotifier(
     strike,
   };
   const alarm = parts && openAlarm(parts);
-  const provenDays = parts && settings.webhookDayProven ? openProvenDays(parts) : null;
+  const news = parts && openNews(parts, settings.webhookDayProven);
   let database: Database | null = null;
   return {
     /** A run begins. @returns tells how it ended; that never fails, and takes some seconds at most. */
@@ -64,7 +64,7 @@ export function openNotifier(
               troublesOf(settings, there, end).then(
                 (troubles) => troubles && alarm(there, troubles),
               ),
-            there && provenDays?.tell(there),
+            there && news?.tell(there),
           ]);
         } catch (error) {
           log.warn({ err: error }, 'the end of the run could not be told');
@@ -74,7 +74,7 @@ export function openNotifier(
     /** From now on there is a database, in which what was told is kept. Never fails. */
     async attach(opened: Database): Promise<void> {
       database = opened;
-      await provenDays?.begin(opened);
+      await news?.begin(opened);
     },
     async close(): Promise<void> {
       await ping?.close();

@@ -1,6 +1,7 @@
 /** What people were told about the export: kept, so that nothing is told twice by restarts or by several workers. */
 import type { KnownDay } from '../days/rows.ts';
 import type { Database } from '../store/database.ts';
+import { MOST_LOST } from '../store/publications.ts';
 
 /** How the export was found. */
 export interface Condition {
@@ -135,6 +136,38 @@ export async function listProvenDays(
       order by s.name, l.day
       limit $2`,
     [JSON.stringify(places), most],
+  );
+  return { days: rows.map(({ count: _, ...day }) => day), count: rows[0]?.count ?? 0 };
+}
+
+/** A day of which the source does not show some records any more. */
+export interface GoneDay extends Pick<KnownDay, 'stream' | 'day' | 'records'> {
+  /** Those on balance that it came to lack. */
+  readonly lost: number;
+}
+
+/**
+ * The days that came to lack records by what these places tell: some of them, and how many there are. Not those that have lost so many
+ * that the alarm tells of them, nor what the source's retention took. One attempt.
+ */
+export async function listGoneDays(
+  database: Database,
+  places: readonly ToldPlace[],
+  most: number,
+): Promise<{ readonly days: readonly GoneDay[]; readonly count: number }> {
+  const rows = await database.query<GoneDay & { count: number }>(
+    `select s.name as stream, l.day, sum(p.lost)::bigint as lost, d.records, count(*) over () as count
+       from ${PLACES}
+       join daywalk.ledger l on l.stream_id = place."streamId" and l.entry > place."after" and l.entry <= place."upTo"
+       join daywalk.ledger b on b.stream_id = l.stream_id and b.day = l.day and b.revision = l.revision - 1
+       join daywalk.publications p on p.stream_id = l.stream_id and p.day = l.day and p.published_at > b.appended_at and p.published_at <= l.appended_at
+       join daywalk.days d on d.stream_id = l.stream_id and d.day = l.day
+       join daywalk.streams s on s.stream_id = l.stream_id
+      where p.lost > 0 and d.lost > 0 and d.retired_since is null and (d.lost <= $3 or d.lost <= $4::double precision * d.records)
+      group by s.name, l.day, d.records
+      order by s.name, l.day
+      limit $2`,
+    [JSON.stringify(places), most, MOST_LOST.records, MOST_LOST.share],
   );
   return { days: rows.map(({ count: _, ...day }) => day), count: rows[0]?.count ?? 0 };
 }

@@ -40,6 +40,7 @@ const HELP = {
   overdue_days: 'Days of the stream that should be complete by now, are not, and have not failed.',
   failed_days: 'Days of the stream that failed.',
   gone_records: 'Records of the stream that are kept and that the source does not show any more.',
+  gone_on_balance_records: 'Those of them for which no other records came in the same walks.',
   lost_records: 'Those that days of the stream lost in numbers, until that is accepted.',
   stored_records: 'Records of the stream that the views show.',
   stored_pages: 'Pages of the stream that the views show.',
@@ -88,6 +89,7 @@ export function stateGauges({ version, timeZone, standing, doing }: StateNow): R
     goneOf(name)?.failures.reduce((sum, { lost }) => sum + lost, 0) ?? 0;
   setEach(registry, ['stream'], standing?.streams ?? [], {
     gone_records: ({ stream }) => goneOf(stream)?.gone ?? 0,
+    gone_on_balance_records: ({ stream }) => goneOf(stream)?.lost ?? 0,
     lost_records: ({ stream }) => lostOf(stream),
     stored_records: ({ days }) => sumOf(days, 'records'),
     stored_pages: ({ days }) => sumOf(days, 'pages'),

@@ -86,9 +86,14 @@ it('has every series before anything happened, so that `increase` sees the first
         (outcome) => `daywalk_windows_total{stream="${stream}",outcome="${outcome}"}`,
       ),
       // The streams are not in the database yet.
-      ...['failed_days', 'overdue_days', 'missing_days', 'complete_days', 'gone_records'].map(
-        (name) => `daywalk_${name}{stream="${stream}"}`,
-      ),
+      ...[
+        'failed_days',
+        'overdue_days',
+        'missing_days',
+        'complete_days',
+        'gone_records',
+        'gone_on_balance_records',
+      ].map((name) => `daywalk_${name}{stream="${stream}"}`),
       ...['lost_records', 'stored_records', 'stored_pages', 'stored_bytes'].map(
         (name) => `daywalk_${name}{stream="${stream}"}`,
       ),
@@ -154,6 +159,7 @@ it('tells where the export stands', async () => {
   expect(value('daywalk_last_run_timestamp_seconds')).toBe(Date.parse('2026-03-08T00:00Z') / 1000);
   // Nine of 700 are no failure of the source.
   expect(value('daywalk_gone_records{stream="events"}')).toBe(59);
+  expect(value('daywalk_gone_on_balance_records{stream="events"}')).toBe(59);
   expect(value('daywalk_lost_records{stream="events"}')).toBe(50);
   expect(value('daywalk_leases')).toBe(0);
   expect(lines.join('\n')).not.toMatch(/day="/);
@@ -185,7 +191,7 @@ testWith(['promtool'], 'promtool finds nothing wrong with the metrics', async ()
 testWith(['promtool'], 'promtool accepts the alert rules, and they fire when they should', () => {
   const run = (...args: string[]) => execFileSync(tool('promtool'), args, { encoding: 'utf8' });
   expect(run('check', 'rules', 'deploy/prometheus/daywalk.rules.yml')).toContain(
-    'SUCCESS: 11 rules found',
+    'SUCCESS: 12 rules found',
   );
   expect(run('test', 'rules', 'test/status-page/daywalk.rules.test.yml')).toContain('SUCCESS');
 });

@@ -1,16 +1,16 @@
-/** Days that became complete: each told at least once, by one process, many in one message. */
+/** Days that became complete, or came to lack records: each told at least once, by one process, many in one message. */
 import { beforeEach, expect, it } from 'vitest';
 import { appendToLedger } from '../../src/ledger/rows.ts';
 import { silentLogger } from '../../src/log.ts';
 import { shapeMessage } from '../../src/notify/message.ts';
+import { type News, openNews, wordsOf } from '../../src/notify/news.ts';
 import { openPoster } from '../../src/notify/post.ts';
-import { openProvenDays, type ProvenDays, wordsOf } from '../../src/notify/proven-days.ts';
 import { claimDays } from '../../src/notify/rows.ts';
 import { openDispatcher } from '../../src/source/dispatcher.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { type HookServer, startHookServer } from '../support/hook-server.ts';
-import { proveTexts, publishNext, windowOf } from '../support/publishing.ts';
+import { letHoursPass, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
 import { DAY, freshStore, hastyClock, planDays } from '../support/store.ts';
 
 const NEXT = '2026-03-06';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   hook = await startHookServer();
 });
 
-function notifier(): ProvenDays {
+function notifier(dayProven = true): News {
   const { origin, host } = new URL(hook.url);
   const dispatcher = openDispatcher({
     address: { origin, prefix: '', host, secure: false, shown: origin },
@@ -41,11 +41,14 @@ function notifier(): ProvenDays {
     log: silentLogger,
     what: 'webhook',
   });
-  return openProvenDays({
-    tell: (words) => post(shapeMessage(words, 'json', 'soc-1', 0)),
-    streams: ['events'],
-    log: silentLogger,
-  });
+  return openNews(
+    {
+      tell: (words) => post(shapeMessage(words, 'json', 'soc-1', 0)),
+      streams: ['events'],
+      log: silentLogger,
+    },
+    dayProven,
+  );
 }
 
 const told = () =>
@@ -124,6 +127,37 @@ it('of two processes one tells; a killed one is not waited for for ever', async 
   );
   await notifier().tell(database);
   expect(told()).toEqual([[DAY]]);
+});
+
+it('records that the source does not show any more are told once, however few, also where days are not', async () => {
+  const streamId = await planDays(database);
+  await prove(
+    streamId,
+    DAY,
+    Array.from({ length: 700 }, (_, id) => id),
+  );
+  await notifier(false).tell(database);
+  for (const left of [691, 691, 690, 690]) {
+    await letHoursPass(database, 2);
+    const texts = textsOf(Array.from({ length: left }, (_, id) => id));
+    await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
+    await server.query(
+      `update daywalk.windows set state = 'complete' where state = 'pending' and proof is not null`,
+    );
+    await appendToLedger(database, { streamId, day: DAY });
+    await notifier(false).tell(database);
+    await notifier(false).tell(database);
+  }
+  expect(hook.got.map(({ body }) => JSON.parse(body))).toMatchObject([
+    {
+      event: 'records_gone',
+      title: 'daywalk on soc-1: a source does not show some records of 1 day any more',
+      text: `events ${DAY}: 9 of 700 records\nThey are kept (gone_since in daywalk.events). Find out who deleted them.`,
+      count: 1,
+      days: [{ stream: 'events', day: DAY, lost: 9, records: 700 }],
+    },
+    { event: 'records_gone', days: [{ lost: 1 }] },
+  ]);
 });
 
 it('many days are one message, in which some are named', async () => {
