@@ -98,6 +98,15 @@ export async function planWindows(
   return rows.filter(({ kind }) => kind === 'day').length;
 }
 
+/** What a backfill planned and is not complete is scheduled work, where it is of the days that are walked by themselves. */
+export async function takeOver(database: Database, streamId: number, since: Day): Promise<void> {
+  await database.persist(
+    `update daywalk.windows set purpose = 'scheduled'
+      where stream_id = $1 and day >= $2 and state in ('pending', 'failed', 'split') and purpose = 'backfill'`,
+    [streamId, since],
+  );
+}
+
 /**
  * Makes the windows of these days and the cuts at their ends due now; those of pruned days never.
  * @param rewalk complete ones too; what is shown of them stays.
@@ -118,7 +127,7 @@ export async function askAgain(
        select d.day from unnest($2::date[]) as d (day) where not ${isPruned('$1', 'd.day')}
      )
      update daywalk.windows w
-        set due_at = least(w.due_at, clock_timestamp()), attempts = 0, rewalk = w.rewalk or $3, purpose = case when $3 then 'backfill' else w.purpose end
+        set due_at = least(w.due_at, clock_timestamp()), attempts = 0, rewalk = w.rewalk or $3, purpose = case when $3 and w.state = 'complete' then 'backfill' else w.purpose end
       where w.stream_id = $1
         and (w.day in (select day from kept)
              or w.midnight in (select day - 1 from kept))

@@ -18,6 +18,7 @@ import {
   listKnownSpans,
   planLooks,
   planWindows,
+  takeOver,
 } from '../store/windows.ts';
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
 import { Tally, type WalkEvent } from './events.ts';
@@ -93,6 +94,7 @@ async function planBy(calendar: Calendar): Promise<number> {
   const spans = await listKnownSpans(database, streamIds);
   let planned = 0;
   for (const { streamId, since } of calendar.streams) {
+    await takeOver(database, streamId, since);
     const known = spans.filter((span) => span.streamId === streamId);
     const missing = plan({ since, known, timeZone, settleMs, now: calendar.now });
     planned += await planWindows(database, streamId, 'scheduled', missing);

@@ -8,11 +8,13 @@ import { rememberContract } from '../../src/store/evidence/contracts.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import {
+  askAgain,
   databaseNow,
   listDays,
   listKnownSpans,
   planLooks,
   planWindows,
+  takeOver,
 } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { DETACH, detachHalf } from '../support/detach.ts';
@@ -66,6 +68,45 @@ describe('planning', () => {
       { day: '2026-03-02', purpose: 'backfill', state: 'pending', failures: 0 },
     ]);
     expect(await planWindows(database, streamId, 'scheduled', [])).toBe(0);
+  });
+
+  it('takes over what a backfill planned of its own days, but for what is complete, or older', async () => {
+    const streamId = await registerEvents(database);
+    const windows = daysBetween('2026-02-27', '2026-03-02').map(dayWindow);
+    await planWindows(database, streamId, 'backfill', windows);
+    await server.query(
+      `update daywalk.windows set state = 'complete', proof = '{}', proven_at = clock_timestamp(), due_at = null where day = '2026-03-01'`,
+    );
+    await takeOver(database, streamId, '2026-02-28');
+    expect(
+      await server.query(
+        `select day::text, purpose from daywalk.windows where kind = 'day' order by day`,
+      ),
+    ).toEqual([
+      { day: '2026-02-27', purpose: 'backfill' },
+      { day: '2026-02-28', purpose: 'scheduled' },
+      { day: '2026-03-01', purpose: 'backfill' },
+      { day: '2026-03-02', purpose: 'scheduled' },
+    ]);
+  });
+
+  it('leaves what is due by itself in its turn, where a backfill asks for all', async () => {
+    const streamId = await registerEvents(database);
+    const days = ['2026-03-01', '2026-03-02'];
+    await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+    await server.query(
+      `update daywalk.windows set state = 'complete', proof = '{}', proven_at = clock_timestamp(), due_at = null where kind = 'day' and day = '2026-03-01'`,
+    );
+    await askAgain(database, streamId, ['2026-03-01'], true);
+    expect(
+      await server.query(`select kind, day::text, purpose from daywalk.windows order by kind, day`),
+    ).toEqual([
+      { kind: 'cut', day: '2026-03-01', purpose: 'scheduled' },
+      { kind: 'cut', day: '2026-03-01', purpose: 'scheduled' },
+      { kind: 'cut', day: '2026-03-02', purpose: 'scheduled' },
+      { kind: 'day', day: '2026-03-01', purpose: 'backfill' },
+      { kind: 'day', day: '2026-03-02', purpose: 'scheduled' },
+    ]);
   });
 
   it('makes again what a failover took away: a day, or the cut at one of its ends', async () => {
