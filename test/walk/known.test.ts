@@ -316,6 +316,28 @@ describe('all days that are known', () => {
   });
 });
 
+it('known answers are asked for by another URL each time, as a cache may keep them', async () => {
+  const days = closedDays(12);
+  const [oldest = '', ...empty] = days;
+  const lists = Object.fromEntries(empty.map((day) => [day, []]));
+  const { source, run } = exportOf({ [oldest]: records(1, 40), ...lists }, 7, { since: oldest });
+  await run(oldest);
+  source.asked.length = 0;
+  await server.query(
+    `update daywalk.windows set state = 'pending', rewalk = true where kind = 'day' and day > $1`,
+    [oldest],
+  );
+  await run(oldest);
+  // Two records of the day before are asked for to see whether it is forgotten.
+  const urls = source.asked
+    .filter(
+      ({ from, to, length }) => from.startsWith(oldest) && to.startsWith(oldest) && length !== 2,
+    )
+    .map((request) => JSON.stringify(request));
+  expect(urls.length).toBeGreaterThanOrEqual(empty.length);
+  expect(new Set(urls).size).toBe(urls.length);
+});
+
 describe('one day', () => {
   it.each(andAtNight([404], [410, 302]))(
     'that is answered %i fails, and no other',

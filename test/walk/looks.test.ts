@@ -143,6 +143,27 @@ it('a look where pages are counted by number, and every other request is refused
   expect(turn).toBeGreaterThan(1);
 });
 
+/** A source behind a cache, for which single records are answered as they were the first time. */
+class CachedSource extends ImaginedSource {
+  readonly #kept = new Map<string, string>();
+
+  override answer(request: PageRequest, number: number): string {
+    const url = JSON.stringify(request);
+    const answer = this.#kept.get(url) ?? super.answer(request, number);
+    if (request.length === 1) this.#kept.set(url, answer);
+    return answer;
+  }
+}
+
+it('a look where pages are counted by number asks for what no cache has kept', async () => {
+  const source = new CachedSource({ [first]: records(100, 7) }, { arrange: pagesByNumber });
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 10 };
+  await exported({ ...exporting, recheckDays: 7 });
+  await letTimePass(server, '90 minutes');
+  source.lists.set(`${first} 00:00:00`, records(100, 8));
+  expect((await exported({ ...exporting, recheckDays: 7 })).get(first)?.published).toHaveLength(8);
+});
+
 it('a look at a midnight that is said to be partial has not seen it', async () => {
   let isAway = false;
   const isAcross = ({ from, to }: PageRequest) => from.slice(0, 10) !== to.slice(0, 10);

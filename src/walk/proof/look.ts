@@ -4,6 +4,7 @@
  */
 import { RequestError } from '../../errors.ts';
 import type { TimeSpan } from '../../model.ts';
+import { addDays, dayAt } from '../../plan/days.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { confirmFrame } from '../../store/evidence/contracts.ts';
 import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
@@ -18,6 +19,8 @@ import { question } from '../questions/questions.ts';
 import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
 
+/** A look at a day of so many days ago at most is as good as a known answer. */
+const KNOWN_DAYS = 7;
 const PARTS_MOVED = 'its parts tell other totals than they hold';
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
@@ -86,13 +89,14 @@ export async function learnWhatDiffers(context: WindowContext): Promise<void> {
 }
 
 async function lookAtList(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
-  const { clock, database, knowledge, window } = context;
+  const { clock, database, knowledge, timeZone, window } = context;
   const length = otherLength(context);
   const difference = await lookAtEnd(context, walk, length, (signature) =>
     confirmFrame(database, window.windowId, signature),
   );
-  // It serves as a known answer.
-  if (difference === null && walk.records > 0 && !walk.doubted)
+  // It serves as a known answer, where it is new: an old day may stand where nothing breaks.
+  const isNew = window.day >= addDays(dayAt(clock.now(), timeZone), -KNOWN_DAYS);
+  if (difference === null && walk.records > 0 && !walk.doubted && isNew)
     knowledge.knownAt = clock.monotonic();
   return difference ?? lookAtHalves(context, length);
 }

@@ -7,6 +7,7 @@ import type { ProbeFacts } from '../../store/evidence/probes.ts';
 import type { ProvenWalk } from '../../store/evidence/proven.ts';
 import type { Facts } from '../contract.ts';
 import { isRefused, orAgain, orNull } from '../failures.ts';
+import { beginsPage } from '../rules/observed.ts';
 import type { AskingContext } from './context.ts';
 import { question } from './questions.ts';
 import { textOf } from './span.ts';
@@ -36,7 +37,11 @@ export async function lookAtEnd(
   const byNumber = knowledge.paging === 'number' && records > 0;
   const start = Math.max(0, records - 1);
   // What is too long may come empty.
-  const most = byNumber ? 1 : records === 0 ? Math.min(length, 2 + (length % 3)) : length;
+  const most = byNumber
+    ? lengthFrom(start, Math.min(length, knowledge.largestAnswer), length)
+    : records === 0
+      ? Math.min(length, 2 + (length % 3))
+      : length;
   const answer = await askForLook(context, walk, start, most);
   if (typeof answer === 'string') return answer;
   const { came, total } = answer;
@@ -51,9 +56,9 @@ export async function lookAtEnd(
   if (!answer.beginsWithLast) return `the last record, at ${start}, is another one`;
   const more = `there are more than the ${records} records that were there`;
   if (came > 1) return more;
-  // It came alone: a page by number is asked for so, and one may have no room for two.
+  // It came alone: it was asked for so, or a page may have no room for two.
   const mayHaveNoRoom = (walk.pages ?? 1) > 1 || knowledge.hasLargeRecords;
-  if (byNumber || (total !== records && mayHaveNoRoom)) {
+  if (most === 1 || (total !== records && mayHaveNoRoom)) {
     // Many refuse to begin behind the last record.
     const behind = await orAgain(() => orNull(question(context, walk, records, 1, walk.walkId)));
     if (behind?.came === 0 && behind.more) return SAYS_MORE;
@@ -75,6 +80,17 @@ export async function lookAtEnd(
       );
   }
   return null;
+}
+
+/**
+ * A length by which a page counted by number begins at `start`, so that there is room behind the record there; 1 where there is none.
+ * @param turn tells which of them, so that no cache answers.
+ */
+function lengthFrom(start: number, longest: number, turn: number): number {
+  const lengths = Array.from({ length: longest }, (_, less) => longest - less).filter(
+    (length) => length > 1 && beginsPage(start, length),
+  );
+  return lengths[turn % lengths.length] ?? 1;
 }
 
 /** One page of what is proven by a union shows nothing else. */

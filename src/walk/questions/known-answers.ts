@@ -26,6 +26,9 @@ const FRESH_MS = 10 * 60_000;
 /** So long another request may take that is to tell whose fault one is. */
 const BLAME_MS = 30_000;
 
+/** So many lengths in turn known answers are asked for with, at most: a cache must not answer for the source. */
+const LENGTHS = 29;
+
 /** Pages in which one record is looked for among others, and how long they are at least. */
 const MOST_PAGES = 20;
 const LEAST_PAGE = 10;
@@ -49,7 +52,7 @@ export class KnownAnswers {
 
   constructor(context: AskingContext) {
     this.#context = context;
-    this.#asked = Math.floor(context.clock.random() * 3);
+    this.#asked = Math.floor(context.clock.random() * LENGTHS);
   }
 
   /**
@@ -229,10 +232,12 @@ export class KnownAnswers {
     );
   }
 
-  /** Never the same length twice in a row, so that no cache answers, and none that a source refuses; pages by number are asked for singly. */
+  /** Another length each time, and none that a source refuses; pages by number are asked for singly. */
   #lengthFor(start: number): number {
+    const { paging, largestAnswer } = this.#context.knowledge;
     this.#asked += 1;
-    return start > 0 && this.#context.knowledge.paging === 'number' ? 1 : 1 + (this.#asked % 3);
+    if (start > 0 && paging === 'number') return 1;
+    return 1 + (this.#asked % Math.max(3, Math.min(LENGTHS, largestAnswer)));
   }
 
   /**
