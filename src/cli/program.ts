@@ -50,6 +50,7 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
   if (argument !== undefined) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   addSettings(command, row);
+  for (const option of command.options) if (option.required) onlyOnce(command, option);
   if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
   command.action(async (...called: unknown[]) => {
     const run = await load();
@@ -58,6 +59,18 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
     const streams = options.some(({ long }) => long === '--stream') ? undefined : stream;
     const given = argument === undefined ? {} : { [argument.name()]: called[0] };
     onEnd(await run({ options: { stream, streams, ...others, ...given }, signal }));
+  });
+}
+
+/** Of a flag that stands twice, commander would obey the last in silence. */
+function onlyOnce(command: Command, option: Option): void {
+  let times = 0;
+  command.on(`option:${option.name()}`, () => {
+    times += 1;
+    if (times > 1)
+      throw new SettingsError(`${option.long} stands twice`, {
+        hint: 'Give it once; several names stand behind it with commas: --streams events,smart-event.',
+      });
   });
 }
 

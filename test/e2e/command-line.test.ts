@@ -30,6 +30,14 @@ test('--config may stand before the verb and behind it', async () => {
   }
 });
 
+test('a flag that stands twice is refused, as one of the two would not be heard', async () => {
+  const ended = await runHere(['run', '--streams', 'events', '--streams', 'smart-event'], {
+    folder: temporaryFolder(),
+  });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain('--streams stands twice');
+});
+
 atNight('--stream and --streams mean the same to every verb that has streams', async () => {
   const scene = await setScene({ eventsPerDay: 20 });
   const day = { from: '2026-03-01', to: '2026-03-01' };
