@@ -94,18 +94,22 @@ test('what identifies the records of one stream says nothing of one that did not
   const ended = await runHere(['init'], { folder, environment: scene.environment });
   expect(ended).toMatchObject({ code: 2 });
   expect(ended.stdout).toMatch(/^✓ identity smart-event +id /m);
-  expect(ended.stdout).not.toMatch(/has id_path|Next:/);
-  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).not.toMatch(/^id_path:/m);
+  expect(ended.stdout).not.toMatch(/Next:/);
+  expect(ended.stdout).toMatch(/has id_path: id, below the stream smart-event\. Take the line out/);
+  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toMatch(
+    /^streams:\n {2}events:\n {2}smart-event:\n {4}id_path: id$/m,
+  );
 });
 
-/** What `init` writes as id_path; null: nothing. */
+/** What `init` writes as id_path, behind the stream that it is of; null: nothing. */
 async function writtenFor(respond: Hook): Promise<string | null> {
   const scene = await setScene({ respond });
   const folder = temporaryFolder();
   const ended = await runHere(['init'], { folder, environment: scene.environment });
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   const text = await readFile(join(folder, 'daywalk.yaml'), 'utf8');
-  return /^id_path: (.*)$/m.exec(text)?.[1] ?? null;
+  const [, stream = '', path = null] = /^(?: {2}([\w-]+:)\n {4})?id_path: (.*)$/m.exec(text) ?? [];
+  return path && `${stream}${path}`;
 }
 
 /** What `init` finds to identify the records of each stream, and writes where it is the same; the program above does so, too. */
@@ -139,8 +143,8 @@ describe('what a source makes for each answer identifies no record', () => {
     const better = listing(({ number }) => ({ id: `e${number}` }));
     const respond: Hook = (request) => (request.resource === 'events' ? better : poor)(request);
     expect(await foundIn(respond)).toEqual(['id', null]);
-    // What differs is not written.
-    if (count === 60) expect(await writtenFor(respond)).toBeNull();
+    // What differs is written below its stream.
+    if (count === 60) expect(await writtenFor(respond)).toBe('events:id');
   });
 });
 

@@ -11,6 +11,7 @@ import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { SETTINGS } from '../../settings/table/table.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
@@ -66,13 +67,28 @@ function found(
 ): { readonly more: Settings; readonly told: readonly string[] } {
   const told: string[] = [];
   const origins = { ...settings.origins };
-  const note = (name: string, path: readonly string[] | null, words: string) => {
-    if (path === null || origins[name] !== undefined) return undefined;
-    origins[name] = { source: 'file', place };
+  let { streams } = settings;
+  const tell = (name: string, path: readonly string[], words: string, of = '') =>
     told.push(
-      `${basename(place)} has ${name}: ${formatJsonPath(path)}. Take the line out if that ${words}.`,
+      `${basename(place)} has ${name}: ${formatJsonPath(path)}${of}. Take the line out if that ${words}.`,
     );
-    return path;
+  const note = (key: 'idPath' | 'timePath', paths: Examination['identities'], words: string) => {
+    const { name } = SETTINGS[key];
+    if (origins[name] !== undefined) return undefined;
+    const path = same(paths);
+    if (path !== null) {
+      origins[name] = { source: 'file', place };
+      tell(name, path, words);
+      return path;
+    }
+    streams = streams.map((stream) => {
+      const own = paths.get(stream.name);
+      if (!own) return stream;
+      origins.streams = { source: 'file', place };
+      tell(name, own, words, `, below the stream ${stream.name}`);
+      return { ...stream, [key]: own };
+    });
+    return undefined;
   };
   // It would hold for a stream, too, of which nothing was seen.
   const answered = !findings.some(
@@ -80,8 +96,8 @@ function found(
   );
   const same = (paths: Examination['identities']) =>
     answered ? sameOf([...paths.values()]) : null;
-  const idPath = note('id_path', same(identities), 'does not identify an event');
-  const timePath = note('time_path', same(times), 'is not when it happened');
+  const idPath = note('idPath', identities, 'does not identify an event');
+  const timePath = note('timePath', times, 'is not when it happened');
   const tables = settings.streams.flatMap(({ name }) => {
     const fields = fieldsIn(records.get(name) ?? []);
     return suggestTable(name, fields, times.get(name)) ?? [];
@@ -92,7 +108,8 @@ function found(
       `${basename(place)} defines ${names.join(' and ')}, tables of the commonest fields: change or take out what you do not need before the first run.`,
     );
   }
-  return { more: { ...settings, ...defined({ idPath, timePath }), tables, origins }, told };
+  const more = { ...settings, ...defined({ idPath, timePath }), streams, tables, origins };
+  return { more, told };
 }
 
 /** Made of flags and environment only, whatever an old file says. */

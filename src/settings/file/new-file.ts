@@ -2,7 +2,8 @@
 import { relative } from 'node:path';
 import { stringify } from 'yaml';
 import type { Settings } from '../settings.ts';
-import { ROWS, type SettingRow } from '../table/table.ts';
+import { ROWS, SETTINGS, type SettingRow } from '../table/table.ts';
+import { formatJsonPath } from '../values/paths.ts';
 import { formatValue } from '../values/value.ts';
 import { tablesYaml } from './tables.ts';
 
@@ -56,7 +57,7 @@ function linesOf(row: SettingRow, settings: Settings, folder: string): string[] 
 
 /** Null: those of the default, as a comment. */
 function streamLines(streams: Settings['streams'] | null): string[] {
-  const names = streams?.map(({ name }) => `  ${name}:`) ?? ['#   events:', '#   smart-event:'];
+  const names = streams?.flatMap(streamYaml) ?? ['#   events:', '#   smart-event:'];
   const [own, example] = streams === null ? ['# ', '#   '] : ['', '  # '];
   return [
     '# Each stream to export by its name; one that is not called like its resource names it. A stream',
@@ -69,6 +70,15 @@ function streamLines(streams: Settings['streams'] | null): string[] {
     `${example}    rule_level_from: 12`,
   ];
 }
+
+/** A stream, and what is written below it. */
+const streamYaml = ({ name, ...stream }: Settings['streams'][number]): string[] => [
+  `  ${name}:`,
+  ...(['idPath', 'timePath'] as const).flatMap((key) => {
+    const path = stream[key];
+    return path ? [`    ${SETTINGS[key].name}: ${stringify(formatJsonPath(path)).trimEnd()}`] : [];
+  }),
+];
 
 /** The record tables, and where it is said what they are. */
 const tableLines = (tables: Settings['tables']): string[] => [
