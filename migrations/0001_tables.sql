@@ -71,7 +71,7 @@ create table daywalk.learned (
   learned_at timestamptz not null default clock_timestamp(),
   primary key (stream_id, fact)
 );
-comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
+comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; it expires, but for what only has more asked for.';
 comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
@@ -522,7 +522,7 @@ create table daywalk.told_days (
   entry         bigint not null,
   telling_until timestamptz
 );
-comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
+comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven), or came to lack records.';
 comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
 
 -- What a column means that stands in more than one table or view, where no comment of its own says more.

@@ -72,8 +72,9 @@ comment on view daywalk.smart_events is 'One row per smart event: every one that
 
 create view daywalk.events_now as
 select stream, resource, day, at, record, walk_id, page_no, position, fetched_at, first_seen, revision
-  from daywalk.shown_records where gone_since is null and leads;
-comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked. Filter on day, it prunes partitions.';
+  from daywalk.shown_records r where gone_since is null and leads
+   and not exists (select from daywalk.days d where d.stream_id = r.stream_id and d.day = r.day and d.retired_since is not null);
+comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked; none of days that it was found not to keep any more. Filter on day, it prunes partitions.';
 
 create view daywalk.time_faults as
 select r.stream, r.day, r.record #> s.time_path as found, r.walk_id, r.page_no, r.position

@@ -4166,8 +4166,10 @@ create view daywalk.events_now as
     fetched_at,
     first_seen,
     revision
-   FROM daywalk.shown_records
-  WHERE gone_since IS NULL AND leads;
+   FROM daywalk.shown_records r
+  WHERE gone_since IS NULL AND leads AND NOT (EXISTS ( SELECT
+           FROM daywalk.days d
+          WHERE d.stream_id = r.stream_id AND d.day = r.day AND d.retired_since IS NOT NULL));
 
 create view daywalk.feed as
  SELECT s.name AS stream,
@@ -4563,7 +4565,7 @@ comment on column daywalk.events.first_seen is 'When the first version of the re
 comment on column daywalk.events.gone_since is 'Since when the source does not show it any more; null: it does.';
 comment on column daywalk.events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
-comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked. Filter on day, it prunes partitions.';
+comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked; none of days that it was found not to keep any more. Filter on day, it prunes partitions.';
 comment on column daywalk.events_now.stream is 'The name of the stream.';
 comment on column daywalk.events_now.resource is 'Its resource.';
 comment on column daywalk.events_now.day is 'The day of the source''s calendar.';
@@ -4613,7 +4615,7 @@ comment on column daywalk.lateness.after is 'How long after the day had closed t
 comment on column daywalk.lateness.records is 'How many.';
 comment on column daywalk.lateness.found_at is 'When they were found.';
 
-comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
+comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; it expires, but for what only has more asked for.';
 comment on column daywalk.learned.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
@@ -4929,7 +4931,7 @@ comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the pag
 comment on column daywalk.time_faults.page_no is 'The page within the walk.';
 comment on column daywalk.time_faults."position" is 'Offset of the record within its window, as the source listed it.';
 
-comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
+comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven), or came to lack records.';
 comment on column daywalk.told_days.stream_id is 'The stream, by its key in daywalk.streams.';
 comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
 comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';

@@ -21,7 +21,7 @@ export function describeGone(standing: Gone): string[] {
   return linesOf(
     lost !== null && `${lost}; ${IF_RIGHT}${acceptCommand(stream)}`,
     gone > 0 &&
-      `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; without id_path the old version of a changed record counts, too'}`,
+      `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; the old versions of changed records count, too, as id_path is not set: `daywalk doctor` suggests one'}`,
     retiredDays > 0 &&
       `${stream}: the source has forgotten ${counted(retiredDays, 'day')}, up to ${newestRetired}; they are kept`,
   );

@@ -96,6 +96,7 @@ export function statusDocument(facts: StatusFacts, schedule: string) {
     running: facts.running,
     lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),
     gone: facts.gone,
+    restless: facts.restless,
     late: facts.late.map(({ stream, late, longestHours }) => ({ stream, late, longestHours })),
     tables: facts.tables,
     schedule,

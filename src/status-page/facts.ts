@@ -5,6 +5,7 @@ import { readLateness, readRunning, readTables } from '../days/coverage-rows.ts'
 import { type Expectation, readHealth } from '../days/health.ts';
 import { readStatus, statusDocument } from '../days/status.ts';
 import { type Database, readTogether } from '../store/database.ts';
+import { readRestless } from '../store/evidence/learned.ts';
 import { readRunHistory } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 
@@ -35,6 +36,7 @@ async function readStanding(database: Database, { streams, expectation }: FactsP
       running: readRunning(database),
       runs: readRunHistory(database, RUNS_READ),
       tables: readTables(database),
+      restless: readRestless(database, streams),
     }),
   ]);
   return { streams: days, ...judged, ...found };

@@ -228,6 +228,18 @@ function expectHarmless(body: string): void {
   for (const evil of ['<script>', '<img', '\u001b', '\u202e']) expect(body).not.toContain(evil);
 }
 
+it('a source that answers one question in different ways is told, on the page and to programs', async () => {
+  const database = await createTestDatabase();
+  await fillCalendar(database, 'events', '2026-03-01', '2026-03-03');
+  await database.query(
+    `insert into daywalk.learned (stream_id, fact, value, evidence) select stream_id, 'restless', 'true', 'asked twice' from daywalk.streams`,
+  );
+  const own = await serveStatus(database.url);
+  onTestFinished(() => own.close());
+  expect((await ask(own.url, '/')).body).toContain('gives different answers to the same request');
+  expect(JSON.parse((await ask(own.url, '/status.json')).body).restless).toEqual(['events']);
+});
+
 it('hostile text stays text, on every page', async () => {
   const database = await createTestDatabase();
   const evil = `"><script>alert(1)</script>'&\u001b[2J\u202e`;

@@ -387,6 +387,9 @@ describe.each(
         'select gone::int, looked_at < retired_since as before from daywalk.coverage where retired_since is not null',
       ),
     ).toEqual([{ gone: 0, before: true }]);
+    expect(await server.query('select from daywalk.events_now where day = $1', [oldest])).toEqual(
+      [],
+    );
   });
 
   it('never had events of does not tell that it has forgotten them', async () => {

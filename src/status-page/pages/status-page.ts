@@ -3,7 +3,7 @@
 import type { Lateness } from '../../days/coverage-rows.ts';
 import { type StreamDays, sumOf } from '../../days/covered-days.ts';
 import { IF_RIGHT } from '../../days/gaps.ts';
-import { describeGone } from '../../days/gone.ts';
+import { describeGone, describeRestless } from '../../days/gone.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import type { Gone } from '../../store/publications.ts';
@@ -86,12 +86,13 @@ function whenLine(standing: Standing, doing: Readonly<Activity>, last: RunRow | 
   return parts.map((part, index) => html`${index > 0 && ' · '}${part}`);
 }
 
-function streamPart(stream: StreamDays, { health, now: at }: Standing): Html {
+function streamPart(stream: StreamDays, { health, restless, now: at }: Standing): Html {
   const own = health.streams.find((candidate) => candidate.stream === stream.stream);
   return html`<section class="stream" aria-label="Stream ${stream.stream}">
 <h3>${stream.stream}</h3>
 ${calendar(stream)}
 ${own !== undefined && figures(stream, own, at)}
+${restless.includes(stream.stream) && html`<p>${describeRestless(stream.stream)}.</p>`}
 ${volume(stream)}
 </section>`;
 }

@@ -1,4 +1,4 @@
-/** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
+/** What was learned about the API in a stream, kept with its evidence; it expires, but for what only has daywalk ask for more (docs/completeness.md). */
 import type { Database } from '../database.ts';
 import type { LeasedWindow } from '../leases.ts';
 import { isPruned, isRetired } from '../shown.ts';

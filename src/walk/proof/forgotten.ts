@@ -40,10 +40,12 @@ async function isRetired(context: WindowContext): Promise<boolean> {
   const isStill = before?.day === window.day;
   const known = isStill || (await context.checkKnown({ after: window.day }));
   if (!known && before?.sinceThatAge !== true) return false;
-  log.warn(
-    { day: window.day },
-    'the source does not show this day any more, as older ones before; what was proven stays here, nothing is to be done',
-  );
+  // Told once, and not by each later look.
+  if (!isStill)
+    log.warn(
+      { day: window.day },
+      'the source does not show this day any more, as older ones before; what was proven stays here, nothing is to be done',
+    );
   await retireDay(database, window, knowledge.streamId, context.recheckDays);
   return true;
 }

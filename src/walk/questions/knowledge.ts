@@ -27,7 +27,6 @@ export const UNLEARNED_REACH = 120;
 
 /** Chance below which something that was not seen is believed not to be there. */
 export const CHANCE = 0.001;
-const MOST_REPEATS = 40;
 /** Of answers that lack something, where one question is answered in different ways: a window may be on one of two replicas only. */
 const UNKNOWN_SHARE = 0.5;
 
@@ -170,7 +169,7 @@ export class Knowledge {
   #repeats(isDoubtful: boolean): number {
     const share = Math.max(this.#emptyShare ?? 0, isDoubtful ? UNKNOWN_SHARE : 0);
     if (share === 0) return 2;
-    return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));
+    return Math.ceil(Math.log(CHANCE) / Math.log(share));
   }
 
   /** It was caught answering with nothing where there is something. */

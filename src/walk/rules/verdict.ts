@@ -45,7 +45,7 @@ export interface Evidence {
   readonly longerShown?: boolean;
 }
 
-/** What was learned of the stream; all of it expires. */
+/** What was learned of the stream. */
 export interface Learned {
   /** Totals have agreed with an independent proof of so many records; 0: never. */
   readonly calibrated: number;
