@@ -896,6 +896,27 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/long-events.test.ts'],
   ),
   mutant(
+    'a look where pages are counted by number asks as the walk did',
+    'src/walk/questions/end.ts',
+    'byNumber ? lengthFrom(start, room, length) : longest',
+    'byNumber ? 1 : longest',
+    ['test/walk/looks.test.ts'],
+  ),
+  mutant(
+    'known answers are asked for by three URLs in turn',
+    'src/walk/questions/known-answers.ts',
+    'Math.max(3, Math.min(LENGTHS, largestAnswer))',
+    '3',
+    ['test/walk/known.test.ts'],
+  ),
+  mutant(
+    'a backfill of all takes what is due by itself out of its turn',
+    'src/store/windows.ts',
+    "when $3 and w.state = 'complete' then 'backfill'",
+    "when $3 then 'backfill'",
+    ['test/store/windows.test.ts'],
+  ),
+  mutant(
     'an empty day is looked at by a page of any length',
     'src/walk/questions/end.ts',
     'records === 0 ? Math.min(length, 2 + (length % 3)) : length',

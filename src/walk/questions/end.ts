@@ -37,11 +37,9 @@ export async function lookAtEnd(
   const byNumber = knowledge.paging === 'number' && records > 0;
   const start = Math.max(0, records - 1);
   // What is too long may come empty.
-  const most = byNumber
-    ? lengthFrom(start, Math.min(length, knowledge.largestAnswer), length)
-    : records === 0
-      ? Math.min(length, 2 + (length % 3))
-      : length;
+  const longest = records === 0 ? Math.min(length, 2 + (length % 3)) : length;
+  const room = Math.min(length, knowledge.largestAnswer);
+  const most = byNumber ? lengthFrom(start, room, length) : longest;
   const answer = await askForLook(context, walk, start, most);
   if (typeof answer === 'string') return answer;
   const { came, total } = answer;

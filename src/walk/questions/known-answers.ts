@@ -28,7 +28,6 @@ const BLAME_MS = 30_000;
 
 /** So many lengths in turn known answers are asked for with, at most: a cache must not answer for the source. */
 const LENGTHS = 29;
-
 /** Pages in which one record is looked for among others, and how long they are at least. */
 const MOST_PAGES = 20;
 const LEAST_PAGE = 10;
@@ -38,8 +37,6 @@ const SAID = 3;
 
 const UNTOLD =
   'it may mean that there are no events, or an error; the day is walked again by itself until other answers tell';
-
-const OTHER_WORDS = 'Does something on the way answer in place of the API, for this range alone?';
 
 /** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
 type Shown = 'nothing' | 'others' | 'known';
@@ -120,8 +117,7 @@ export class KnownAnswers {
    * @throws {WalkError} where none is, or where the answer is of no known kind and no record was ever shown.
    */
   async believeNothing(frame: Frame, span: TimeSpan): Promise<void> {
-    const asked = await this.#firstShown(span);
-    if (asked === null) {
+    if ((await this.#firstShown(span)) === null) {
       if (frame.known || frame.plain) return;
       const { reason, example } = frame;
       throw new WalkError(
@@ -152,7 +148,7 @@ export class KnownAnswers {
     throw new WalkError(
       'unknown-answer',
       `an answer without records, in other words than those for a day to come: ${example}`,
-      { hint: OTHER_WORDS },
+      { hint: 'Does something on the way answer in place of the API, for this range alone?' },
     );
   }
 
@@ -235,8 +231,8 @@ export class KnownAnswers {
   /** Another length each time, and none that a source refuses; pages by number are asked for singly. */
   #lengthFor(start: number): number {
     const { paging, largestAnswer } = this.#context.knowledge;
-    this.#asked += 1;
     if (start > 0 && paging === 'number') return 1;
+    this.#asked += 1;
     return 1 + (this.#asked % Math.max(3, Math.min(LENGTHS, largestAnswer)));
   }
 
