@@ -1389,7 +1389,7 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.found_at(cut bigint, under text[])
- RETURNS TABLE(hash bigint, across bigint, before bigint, behind bigint, most_across bigint, most_before bigint, most_behind bigint)
+ RETURNS TABLE(hash bigint, across bigint, before bigint, behind bigint, most_across bigint, most_before bigint, most_behind bigint, first_found timestamp with time zone)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1405,9 +1405,10 @@ AS $function$
   )
   select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0), coalesce(max(copies) filter (where role = 'before' and is_newest), 0),
          coalesce(max(copies) filter (where role = 'after' and is_newest), 0), coalesce(max(copies) filter (where role = 'across'), 0),
-         coalesce(max(copies) filter (where role = 'before'), 0), coalesce(max(copies) filter (where role = 'after'), 0)
-    from (select h.hash, k.role, k.is_newest, count(*) as copies
+         coalesce(max(copies) filter (where role = 'before'), 0), coalesce(max(copies) filter (where role = 'after'), 0), min(finished_at)
+    from (select h.hash, k.role, k.is_newest, count(*) as copies, min(ended.finished_at) as finished_at
             from walk k
+            join daywalk.walks ended using (walk_id)
            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
            group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
@@ -1678,7 +1679,7 @@ begin
      where (w.window_id = cut or (w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)))
        and held.state <> 'hidden'
   ), numbered as (
-    select held.*, found.most, found.across, found.before + found.behind - found.across as twice,
+    select held.*, found.most, found.first_found, found.across, found.before + found.behind - found.across as twice,
            case held.side when 'before' then found.before else found.behind end as found_here,
            case held.side when 'before' then found.most_before else found.most_behind end as most_here,
            row_number() over (partition by held.hash, held.side, held.current order by held.walk_id desc, held.page_no desc, held.position desc) as number,
@@ -1688,9 +1689,11 @@ begin
       join (select f.*, greatest(f.most_across, f.most_before, f.most_behind) as most from found f) as found on found.hash = held.hash
   ), placed as (
     -- As many copies of a day stand at the midnight as its side of the cut ever found: first what the day shows and is found there now, or
-    -- has gone from the midnight since the day was walked; then what the day lacks. The others stand elsewhere in the day.
-    select n.*, n.side = 'cut' or (n.eligible and row_number() over (partition by n.hash, n.side
-                                                                     order by n.eligible desc, n.current desc, n.number) <= n.most_here) as near
+    -- has gone from the midnight since the day was walked; then what the day lacks. The others stand elsewhere in the day. What it lacked
+    -- before the cut, which reached less far, found it first is what only the cut shows now.
+    select n.*, n.side = 'cut' or (n.eligible and row_number() over (partition by n.hash, n.side order by n.eligible desc, n.current desc, n.number)
+                                                  <= n.most_here + case when n.state in ('missing', 'gone') and n.first_found >= n.since
+                                                                        then greatest(-n.twice, 0) else 0 end) as near
       from (select numbered.*, not current or number <= found_here + most - across as eligible from numbered) as n
   ), ranked as (
     -- Seen is first what the source shows, then older versions, then what it shows no more; last what it shows on both sides.

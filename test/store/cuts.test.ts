@@ -507,6 +507,27 @@ describe('what both days or none show of a midnight', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it.each([
+    ['stands at the midnight where a cut came to reach so far', [], ['05:1', '05:2', '06:3']],
+    [
+      'stands elsewhere where the cut found its like before',
+      [2],
+      ['05:1', '05:2', '05:2 gone', '06:3'],
+    ],
+  ])('and a day lacks, %s', async (_, before, expected) => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1, 2]);
+    await nextDay([3]);
+    await ask(before, [], []);
+    for (let time = 0; time < 2; time += 1) {
+      await letTimePass(server, '2 hours');
+      await day([1]);
+      await ask([2], [], []);
+    }
+    expect(await shown()).toEqual(expected);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('and a day has the like of elsewhere stays gone from there, whatever its neighbour shows', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1, 2]);

@@ -183,6 +183,24 @@ it.each(
   },
 );
 
+it.each(
+  andAtNight<readonly [string, HoursAhead]>(
+    [['ends of ranges that come to be rounded inwards', { roundsTo: HOUR }]],
+    [['dates that come to be of UTC', 5]],
+  ),
+)('%s show no record twice', async (_, hoursAhead) => {
+  const { run, become, times } = sourceOf(0, steadily(2_900));
+  await run();
+  for (const next of [hoursAhead, 0]) {
+    become(next);
+    for (let day = 0; day < 3; day += 1) {
+      await letTimePass(server, '25 hours');
+      await run();
+    }
+    expect(await missingOf(times)).toEqual([]);
+  }
+});
+
 it('ends of ranges that are rounded inwards hide none of a day, though nothing stood in what they hide of days before', async () => {
   const halfPast = (day: number, hour: number) => day * DAY + hour * HOUR + 1_800;
   const early = [halfPast(0, 15), halfPast(1, 0), halfPast(1, 15)];
@@ -274,11 +292,7 @@ it('those that come to be of UTC hide none of a day once an older one is looked 
   await letTimePass(server, '2 hours');
   const results = await run();
   expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
-  // What an older one had shown before stands there as gone besides.
-  const shown = await server.query<{ id: number }>(
-    `select (record ->> 'id')::integer as id from daywalk.events where gone_since is null order by 1`,
-  );
-  expect(shown.map(({ id }) => id)).toEqual(times);
+  expect(await missingOf(times)).toEqual([]);
 });
 
 it('the end of a range that is taken for its date makes no day empty that has events at noon alone', async () => {
