@@ -126,8 +126,15 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'what a day shows far from midnight is hidden at it',
     PUBLISHING,
-    '<= n.most_here) as near',
-    '> 0) as near',
+    '<= n.most_here + case',
+    '> 0 + case',
+    CUTS,
+  ),
+  mutant(
+    'what a day lacks is hidden where its midnight has the like of it',
+    PUBLISHING,
+    "n.state in ('missing', 'gone') and n.first_found >= n.since",
+    "n.state in ('missing', 'gone')",
     CUTS,
   ),
   mutant(
