@@ -102,6 +102,8 @@ export function apiOf(options: SourceOptions) {
     } | null,
     /** Whether an answer ever came, so that a connection may be a kept one. */
     everAnswered: false,
+    /** By how many ms its clock is ahead of ours, by the newest answer that told the time; null: none did. */
+    skewMs: null as number | null,
     /** When the first request went that failed since the last answer, and when that was told last; null: the API is there. */
     away: null as { readonly since: number; toldAt: number } | null,
   };

@@ -42,7 +42,9 @@ export async function askOnce(
   ended(answer.status);
   api.everAnswered = true;
   // By the server's own clock where it tells it, so that ours need not agree.
-  const now = httpDateMs(one(answer.headers.date) ?? '') ?? clock.now();
+  const dated = httpDateMs(one(answer.headers.date) ?? '');
+  const now = dated ?? clock.now();
+  api.skewMs = dated === undefined ? api.skewMs : dated - clock.now();
   const quota = quotaOf(answer.headers, now, policy.retryAfterLimitMs);
   if (answer.status !== 200) {
     const { error, body } = await errorOf(api, page, answer, quota, now);

@@ -31,6 +31,8 @@ export function openSource(options: SourceOptions) {
     excerpt: (content: string | Uint8Array) => excerpt(content, redactor.secrets()),
     /** What the limiter of this source does now. */
     limits: () => api.limiter.state,
+    /** By how many milliseconds the clock of the API is ahead of this machine's; null: no answer told the time. */
+    skewMs: () => api.skewMs,
     /** The key of the next request, read again from where it came. */
     currentKey: async () => {
       await credentials.renew(await credentials.current());

@@ -253,3 +253,20 @@ describe('a stream without records', () => {
     expect(ended.stdout).toMatch(/^✗ stream events .*404/m);
   });
 });
+
+test.each([
+  [
+    -2,
+    /^! API clock +the clock of the API is 2 h 00 min behind this machine's.*\n.*settle should be longer/m,
+  ],
+  [0, /^✓ API clock +the API and this machine agree/m],
+])('an API whose clock is off by %i hours', async (hours, said) => {
+  const respond = () => ({
+    headers: { date: new Date(Date.now() + hours * 3_600_000).toUTCString() },
+    body: JSON.stringify({
+      recordsTotal: 1,
+      data: [{ id: 'a', timestamp: `${dayAgo(1)}T10:00:00Z` }],
+    }),
+  });
+  expect((await examined({ respond })).said).toMatch(said);
+});

@@ -9,8 +9,9 @@ import { hasEverywhere, suggestTimePath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { readFault } from '../../store/evidence/probes.ts';
-import { formatCount } from '../../text.ts';
+import { formatCount, formatDuration } from '../../text.ts';
 import { mayRefuseDepth, orNull, refusesLength } from '../../walk/failures.ts';
+import { SKEW_MS } from './database.ts';
 import type { Examination } from './examination.ts';
 import { examineIdentity } from './identity.ts';
 import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
@@ -47,6 +48,20 @@ export async function examineApi(asking: Omit<Asking, 'stream'>): Promise<void> 
         }),
       );
   }
+  examineItsClock(asking);
+}
+
+/** A day closes by the clock of the database, and may not be over by that of the API. */
+function examineItsClock({ source, examination: { ok, warn } }: Omit<Asking, 'stream'>): void {
+  const skew = source.skewMs();
+  if (skew === null) return;
+  if (Math.abs(skew) <= SKEW_MS) ok('API clock', 'the API and this machine agree');
+  else
+    warn(
+      'API clock',
+      `the clock of the API is ${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} this machine's`,
+      'Set both by NTP; meanwhile settle should be longer than that, so that no day is walked before it is over there.',
+    );
 }
 
 async function examineStream(asking: Asking): Promise<void> {

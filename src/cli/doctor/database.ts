@@ -22,7 +22,7 @@ import { supportEnded } from './support.ts';
 /** A person waits: who takes longer to be reached is away. */
 export const REACHED_MS = 3_000;
 /** A clock that is off by more may plan a day too early. */
-const SKEW_MS = 60_000;
+export const SKEW_MS = 60_000;
 
 /** What is looked at. */
 interface Checkup extends OpenDatabase, Pick<Asked<ApiSettings>, 'settings' | 'names'> {
