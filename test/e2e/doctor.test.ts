@@ -218,6 +218,16 @@ test('an id_path that numbers the rows of an answer is told, and one that stays 
   expect((await examined({ respond }, { DAYWALK_ID_PATH: 'key' })).said).not.toMatch(/identity/);
 });
 
+test('a record nested deeper than a stack holds is compared with others', async () => {
+  const listed = listing(({ number }) => ({ id: `e${number}`, raw: number === 0 ? 'deep' : '' }));
+  const deep = `${'['.repeat(9_000)}${']'.repeat(9_000)}`;
+  const respond = (...asked: Parameters<typeof listed>) => {
+    const { body } = listed(...asked) as { body: string };
+    return { body: body.replace('"deep"', deep) };
+  };
+  expect((await examined({ respond })).identities).toEqual(['id', 'id']);
+});
+
 describe('a number that may be a total', () => {
   test('is suggested where it behaves like one', async () => {
     expect((await examined({ envelope: 'nested' })).said).toMatch(SUGGESTED_TOTAL);

@@ -72,6 +72,25 @@ it('a record that is gone is no older version of another one that stood in one l
   expect(gone).toEqual([{ host: 'a' }]);
 });
 
+it('records nested deeper than a stack holds are compared, and a late one beside them is shown', async () => {
+  const nested = (id: number, levels: number) =>
+    `{"id": ${id}, "raw": ${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  // The first is stored as a repaired copy, the second as it came.
+  const before = [nested(9, 20_000), nested(10, 5_000), ...records(11, 2)];
+  const source = new ImaginedSource({ [first]: before, [second]: records(31, 3) });
+  const stream = newStream();
+  const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+  await runOnce(exporting);
+  source.lists.set(`${first} 00:00:00`, [...before, ...records(15, 1)]);
+  await letTimePass(server, '25 hours');
+  await runOnce(exporting);
+  const days = [...(await readResults(server, stream)).values()];
+  expect(days.map(({ state, published }) => [state, published.length])).toEqual([
+    ['complete', 5],
+    ['complete', 3],
+  ]);
+});
+
 /** Both days as they are after four daily looks. */
 async function lookedAtDaily(source: ImaginedSource) {
   const stream = newStream();

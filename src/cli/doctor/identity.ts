@@ -4,6 +4,7 @@ import { formatJsonPath } from '../../settings/values/paths.ts';
 import { hasEverywhere, identifies, identityPaths, othersAt } from '../../source/identity.ts';
 import { type Path, valueAt } from '../../source/json.ts';
 import { orNull } from '../../walk/failures.ts';
+import { spelled } from '../../walk/rules/places.ts';
 import { tellsItself } from '../../walk/rules/volatile.ts';
 import type { Examination } from './examination.ts';
 
@@ -69,7 +70,7 @@ export async function examineIdentity(
 
 /** Whether it is no number of the row, and no two records of a day have it, an event that goes on in both hours being one. */
 function isOfRecords(path: Path, { records, edges }: Shown): boolean {
-  const apart = new Map(edges.map((record) => [JSON.stringify(record), record]));
+  const apart = new Map(edges.map((record) => [spelled(record), record]));
   const values = records.map((record) => valueAt(record, path));
   return identifies(path, [...apart.values()]) && !tellsItself([values]);
 }

@@ -10,7 +10,7 @@ import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
 import { askRecords } from '../questions/questions.ts';
 import { targetOf, textOf } from '../questions/span.ts';
-import type { Records } from '../rules/places.ts';
+import { type Records, spelled } from '../rules/places.ts';
 import {
   believed,
   type Difference,
@@ -116,7 +116,7 @@ export async function learnFromHalves(
   for (const half of halves)
     parts.push(await askRecords(context, { ...first, ...targetOf(context.stream, half) }));
   const after = await askRecords(context, first);
-  if (JSON.stringify(after.list) !== JSON.stringify(before.list)) return;
+  if (spelled(after.list) !== spelled(before.list)) return;
   const evidence = `records of halves differ from those of ${textOf(first)}`;
   await learnBetween(context, parts, [after], inAllOrOneRow, evidence);
 }

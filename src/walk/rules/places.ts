@@ -14,6 +14,9 @@ const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/
 export const pointerTo = (path: readonly string[]): string =>
   path.map((key) => `/${escaped(key)}`).join('');
 
+/** Levels of a record that are compared; what lies deeper counts as one value, the same for all. A repaired copy keeps more of them. */
+const LEVELS = 200;
+
 /**
  * The values in a record, by place.
  * @param leftOut places that are not looked at.
@@ -25,27 +28,37 @@ export function leavesIn(
   whole: boolean,
   place = '',
   found = new Map<string, unknown>(),
+  levels = LEVELS,
 ): ReadonlyMap<string, unknown> {
   if (leftOut.has(place)) return found;
-  const isOpen = isObject(value) || (Array.isArray(value) && !whole);
+  const isOpen = levels > 0 && (isObject(value) || (Array.isArray(value) && !whole));
   const inside = isOpen ? membersOf(value as object, leftOut) : [];
   for (const [key, inner] of inside)
-    leavesIn(inner, leftOut, whole, `${place}/${escaped(key)}`, found);
+    leavesIn(inner, leftOut, whole, `${place}/${escaped(key)}`, found, levels - 1);
+  const isText = levels === 0 || typeof value === 'object';
   if (inside.length === 0)
-    found.set(place, typeof value === 'object' ? spelled(value, leftOut, place) : value);
+    found.set(place, isText ? spelled(value, leftOut, place, levels) : value);
   return found;
 }
 
 /** A value as text that is equal for equal values, whatever the order of their keys. */
-export function spelled(value: unknown, leftOut: ReadonlySet<string>, place = ''): string {
+export function spelled(
+  value: unknown,
+  leftOut: ReadonlySet<string> = new Set(),
+  place = '',
+  levels = LEVELS,
+): string {
   if (leftOut.has(place)) return '';
+  if (levels === 0) return '…';
+  const inner = (each: unknown, key: string | number) =>
+    spelled(each, leftOut, `${place}/${key}`, levels - 1);
   if (Array.isArray(value)) {
-    const texts = value.map((inner, index) => spelled(inner, leftOut, `${place}/${index}`));
+    const texts = value.map(inner);
     return `[${(leftOut.has(IN_ONE_FORM) ? texts.sort() : texts).join()}]`;
   }
   if (!isObject(value)) return JSON.stringify(value);
-  const inside = membersOf(value, leftOut).map(([key, inner]) => {
-    const text = spelled(inner, leftOut, `${place}/${escaped(key)}`);
+  const inside = membersOf(value, leftOut).map(([key, each]) => {
+    const text = inner(each, escaped(key));
     return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
   });
   const texts = inside.filter((text) => text !== '').sort();
