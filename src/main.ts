@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The program: obeys its command line until a signal stops it, and exits when all that it says is written. The only place that exits. */
 import './cli/heap.ts';
-import { obey } from './cli/command-line.ts';
+import { obey, tell } from './cli/command-line.ts';
 import { systemClock } from './clock.ts';
 import { EXIT, InterruptedError } from './errors.ts';
 
@@ -29,6 +29,10 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
     stream.write('', () => resolve());
   });
 }
+
+// Node would print what nobody catches as it is, with every secret in it.
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => process.exit(tell(error)));
 
 let lost: NodeJS.ErrnoException | undefined;
 process.stdout.on('error', (error) => {

@@ -19,9 +19,14 @@ export async function obey(args: readonly string[], signal: AbortSignal): Promis
   } catch (error) {
     // Commander has printed its own message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.settings;
-    process.stderr.write(printableLines(redactor.redact(explain(error))));
-    return exitCodeOf(error);
+    return tell(error);
   }
+}
+
+/** Says on stderr what ends the program, without secrets, and gives the exit code. */
+export function tell(error: unknown): number {
+  process.stderr.write(printableLines(redactor.redact(explain(error))));
+  return exitCodeOf(error);
 }
 
 /** One message for people: what is wrong and what to do; a stack only for what nobody foresaw. */

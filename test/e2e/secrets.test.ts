@@ -116,6 +116,21 @@ test('a key that was rotated comes back, in answers that fail a window and in on
   expect(await runRotated(ending.scene, ending.key, 'pretty', EVENTS)).toMatchObject({ code: 2 });
 });
 
+test.each([
+  ['thrown', 'throw error'],
+  ['rejected', 'Promise.reject(error)'],
+])('the key in an error that is %s where nobody catches it', async (_, fails) => {
+  const scene = await setScene();
+  const preload = `import { subscribe } from 'node:diagnostics_channel';
+    const key = process.env.DAYWALK_API_KEY;
+    const error = Object.assign(new Error('refused: ' + key), { headers: { key } });
+    subscribe('undici:request:create', () => { ${fails}; });`;
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(preload)}`;
+  const ended = await scene.run(BACKFILL, { ...EVENTS, NODE_OPTIONS });
+  expect(ended).toMatchObject({ code: 1 });
+  expect(ended.stderr).toMatch(/^daywalk: unexpected error, please report it\nError: refused: /m);
+});
+
 test('the effective settings hold no secret either', async () => {
   const scene = await setScene();
   const shown = await scene.succeed(['config']);
