@@ -17,7 +17,7 @@ import type { FetchPage } from './answers.ts';
 import { startWorkers } from './concurrency.ts';
 import type { Reader } from './contract.ts';
 import type { WalkEvent, WindowName } from './events.ts';
-import { windowFailure } from './failures.ts';
+import { contradicted, windowFailure } from './failures.ts';
 import {
   isMisaddressed,
   noteUntold,
@@ -58,6 +58,8 @@ export interface WalkOptions extends WindowOptions {
   readonly aheadBytes: number;
 }
 
+/** What no worker can get past is left alone after this many leases without a stored page. */
+const FRUITLESS_LEASES = 10;
 /** So many windows of a stream in a row with an error of their own: the rest of the stream may meet it too. */
 const FAILURES_IN_A_ROW = 3;
 /** Where there is no known answer, the newest day is asked for after so many. */
@@ -194,7 +196,11 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
 
 /** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
 async function decide(context: WindowContext): Promise<WindowEnd> {
-  const { state, rewalk, splitBy, kind } = context.window;
+  const { state, rewalk, splitBy, kind, attempts } = context.window;
+  if (attempts > FRUITLESS_LEASES)
+    throw contradicted(
+      `taken by workers ${attempts} times without a new page: they end before they are done with it (were they killed? see their logs)`,
+    );
   if (state === 'complete' && !rewalk) {
     const end = await lookAgain(context);
     if (end !== null) return end;

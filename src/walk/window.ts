@@ -3,7 +3,7 @@ import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
 import { isAsManyBeside } from '../store/evidence/learned.ts';
-import { contradicted, isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
+import { isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
 import { learnCutOtherwise, showsLonger } from './learning/caps.ts';
 import { isAudited, walkOnce } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
@@ -25,8 +25,6 @@ import {
   verdict,
 } from './rules/verdict.ts';
 
-/** A window that no worker can get past is left alone after this many leases without a stored page. */
-const FRUITLESS_LEASES = 10;
 const MOVES_BEFORE_SPLIT = 2;
 /** Walks that came to an end and lack something all the same: no further one will have it. */
 const MOST_WALKS = 8;
@@ -37,10 +35,6 @@ const MOST_WALKS = 8;
  */
 export async function walkWindow(context: WindowContext): Promise<WindowEnd> {
   const { window } = context;
-  if (window.attempts > FRUITLESS_LEASES)
-    throw contradicted(
-      `taken by workers ${window.attempts} times without a new page: they end before they finish one (were they killed? see their logs)`,
-    );
   // It was proven to be empty, and a look has found it otherwise since, maybe one of another process.
   if (window.held === 0 && window.state !== 'complete')
     context.knowledge.spansShown.add(textOf(window));

@@ -243,6 +243,13 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     [...LEASE_TESTS, 'test/walk/together.test.ts'],
   ),
   mutant(
+    'what no process gets past is taken again and again',
+    'src/walk/due.ts',
+    'attempts > FRUITLESS_LEASES',
+    'attempts > 10 * FRUITLESS_LEASES',
+    ['test/walk/together.test.ts'],
+  ),
+  mutant(
     'a renewal does not look at the lease id',
     LEASES,
     'set lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000)\n      where window_id = $1 and lease_id = $2::uuid',

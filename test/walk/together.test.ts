@@ -197,3 +197,37 @@ describe('a claim whose first copy arrives late', () => {
     expect(await complaints(server, source, exporting.stream)).toEqual([]);
   });
 });
+
+it.each([
+  ['a day', 'day', true],
+  ['a look at a day', 'day', false],
+  ['a cut', 'cut', false],
+])('%s that no process gets past has failed, and the others go on', async (_, kind, rewalk) => {
+  const [first = '', second = ''] = closedDays(2);
+  const lists = { [first]: records(1, 5), [second]: records(11, 3) };
+  const source = new ImaginedSource(lists, { totals: 'exact' });
+  const exporting = { server, source, stream: newStream(), since: first, recheckDays: 7 };
+  await runOnce(exporting);
+  const again = (attempts: number) =>
+    server.query(
+      `update daywalk.windows
+          set due_at = clock_timestamp(), rewalk = $1,
+              attempts = case when kind = $2 and coalesce(midnight, day) = $3 then $4 else 0 end`,
+      [rewalk, kind, first, attempts],
+    );
+  const states = () =>
+    server.query(
+      `select kind, last_error as "lastError" from daywalk.windows where state <> 'complete'`,
+    );
+  await again(9);
+  await runOnce(exporting);
+  expect(await states()).toEqual([]);
+  await again(10);
+  await runOnce(exporting);
+  const lastError = expect.stringMatching(/^taken by workers 11 times without a new page: /);
+  expect(await states()).toEqual([{ kind, lastError }]);
+  await again(0);
+  await runOnce(exporting);
+  expect(await states()).toEqual([]);
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+});
