@@ -93,6 +93,9 @@ export class NoRecordsError extends EnvelopeError {}
 /** A body is larger than the limits allow: ask for less. */
 export class TooLargeError extends DaywalkError {}
 
+/** The database breaks off each time that it is sent this body: it may be too large, or one record in it that the database cannot take. */
+export class UnstorableError extends TooLargeError {}
+
 /** Whether what was asked for cannot be had: the answer is no page, a refusal, or too large. Others may be had all the same. */
 export const isNoAnswer = (error: unknown): error is EnvelopeError | RequestError | TooLargeError =>
   error instanceof EnvelopeError || error instanceof RequestError || error instanceof TooLargeError;

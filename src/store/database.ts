@@ -13,7 +13,8 @@ import {
   type RefusedHost,
   type Server,
 } from './connection/connections.ts';
-import { namedError, OutcomeUnknownError } from './connection/sqlstate.ts';
+import { namedError, notInTime, OutcomeUnknownError } from './connection/sqlstate.ts';
+import { NO_BODY, watchBody } from './connection/too-much.ts';
 
 type SqlValue = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 /** Values of a statement; a Buffer is sent in binary form. */
@@ -29,6 +30,7 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 /** How long closing all connections may take. */
 const LONGEST_GOODBYE_MS = 2_000;
+const AWAY = 'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.';
 
 /** A pool of connections to one Postgres, or to the one of several that takes writes; safe behind a transaction-pooling proxy. */
 export class Database {
@@ -61,7 +63,9 @@ export class Database {
     values: SqlValues = [],
     signal?: AbortSignal,
   ): Promise<Row[]> {
-    return this.retry(() => this.query<Row>(sql, values), signal);
+    const bytes = values.find(Buffer.isBuffer)?.length ?? 0;
+    const body = watchBody(bytes, () => this.query('select 1').then(() => true));
+    return this.retry(() => this.query<Row>(sql, values), signal, undefined, body);
   }
 
   /** The first row that {@link persist} brings; null: there is none. */
@@ -152,11 +156,13 @@ export class Database {
   /**
    * Repeats `attempt` while it fails with what may pass; see {@link persist}.
    * @param signal ends it before an attempt, too; where it is left out, that of the options ends the waiting.
+   * @param body that it sends; see {@link watchBody}.
    */
   async retry<T>(
     attempt: () => Promise<T>,
     signal?: AbortSignal,
     patienceMs = this.#options.patienceMs,
+    body = NO_BODY,
   ): Promise<T> {
     const { clock, log } = this.#options;
     const since = clock.monotonic();
@@ -166,15 +172,14 @@ export class Database {
         return await attempt();
       } catch (error) {
         if (!(error instanceof TransientError)) throw error;
+        body.failed(error);
         const away = clock.monotonic() - since;
         const gaveUp = failures === 0 ? '' : 'gave up on the database: ';
-        if (away >= patienceMs)
-          throw new UnavailableError('database', gaveUp + error.message, {
-            cause: error,
-            hint:
-              error.hint ??
-              'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.',
-          });
+        if (away >= patienceMs) {
+          await body.refuse();
+          const hint = error.hint ?? AWAY;
+          throw new UnavailableError('database', gaveUp + error.message, { cause: error, hint });
+        }
         const wait =
           Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + clock.random() / 2);
         log.warn(
@@ -182,6 +187,7 @@ export class Database {
           'the database cannot be used now, trying again',
         );
         await clock.sleep(wait, signal ?? this.#options.signal);
+        await body.refuse();
       }
     }
   }
@@ -203,8 +209,7 @@ export class Database {
   ): Promise<Row[]> {
     const { clock, statementTimeoutMs } = this.#options;
     const deadline = clock.timeout(statementTimeoutMs);
-    const late = () =>
-      new OutcomeUnknownError(`Postgres did not answer within ${statementTimeoutMs} ms`);
+    const late = () => notInTime(statementTimeoutMs);
     const running = client.query<Row>(sql, values as unknown[]);
     try {
       return (await orAborted(running, deadline, late)).rows;

@@ -11,6 +11,7 @@ import {
   readAsJsonb,
 } from './bodies/page-facts.ts';
 import { StatementError } from './connection/sqlstate.ts';
+import { watchBody } from './connection/too-much.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import type { WalkedSoFar } from './walks.ts';
@@ -29,7 +30,7 @@ export interface Checkpoint extends WalkedSoFar {
  * the rows say whether an earlier copy of it was executed. A body that `jsonb` refuses, or that it could not write out
  * again, is stored as a repaired copy beside its exact bytes.
  * @throws {LeaseLostError} where another worker holds the window.
- * @throws {EnvelopeError} where the body is not JSON; {TooLargeError} where `jsonb` cannot be so large.
+ * @throws {EnvelopeError} where the body is not JSON; {TooLargeError} where `jsonb` cannot be so large, or the server breaks off at it.
  * @throws {WalkError} where somebody detached the partition of its month.
  * @throws {UnavailableError} where the database stayed away; the page may or may not be stored.
  */
@@ -48,7 +49,7 @@ export async function storePage(
     readAsJsonb(page.body, (form) =>
       commitPage(database, lease, ttlMs, checkpoint, page, form, contract, keepBytes),
     );
-  return database.retry(async () => {
+  const store = async () => {
     attempts += 1;
     const { facts, tried } = await commit().catch(async (error: unknown) => {
       if (!(error instanceof StatementError) || error.sqlstate !== NO_PARTITION) throw error;
@@ -61,7 +62,10 @@ export async function storePage(
     if (await pageIsMine(database, lease, checkpoint, page.sha256))
       return { ...facts, stored: true };
     throw leaseLost(lease.windowId);
-  }, signal);
+  };
+  const isMine = () => pageIsMine(database, lease, checkpoint, page.sha256);
+  const body = watchBody(page.body.length, async () => !(await isMine()));
+  return database.retry(store, signal, undefined, body);
 }
 
 /** SQLSTATE of a row for which there is no partition. */

@@ -158,7 +158,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     'an unknown outcome is taken for a success',
     PAGES,
     'page, form, contract, keepBytes),\n    );',
-    "page, form, contract, keepBytes),\n    ).catch((error: unknown) => {\n      if ((error as Error).constructor.name === 'OutcomeUnknownError') return { facts: { records: 3, came: 3, total: 3, lowerBound: false, totalMissing: false, more: false, digest: '0', first: '0', last: '0', continues: true, fits: true, fault: null, listType: 'array', signature: null, wordless: false, frameKnown: false, stored: true }, tried: true };\n      throw error;\n    });",
+    "page, form, contract, keepBytes),\n    ).catch((error: unknown) => {\n      if (/OutcomeUnknown|ConnectionLost/.test((error as Error).constructor.name)) return { facts: { records: 3, came: 3, total: 3, lowerBound: false, totalMissing: false, more: false, digest: '0', first: '0', last: '0', continues: true, fits: true, fault: null, listType: 'array', signature: null, wordless: false, frameKnown: false, stored: true }, tried: true };\n      throw error;\n    });",
     UNKNOWN,
   ),
   mutant(
@@ -241,6 +241,20 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     'limit 1\n       for update skip locked',
     'limit 1',
     [...LEASE_TESTS, 'test/walk/together.test.ts'],
+  ),
+  mutant(
+    'a body at which the server breaks off each time is sent for ever',
+    'src/store/connection/too-much.ts',
+    'times < MOST_TIMES',
+    'times < 100 * MOST_TIMES',
+    ['test/store/too-much.test.ts'],
+  ),
+  mutant(
+    'a server that is away is one that breaks off at a body',
+    'src/store/connection/too-much.ts',
+    'askElse().catch(() => false)',
+    'askElse().catch(() => true)',
+    ['test/store/too-much.test.ts'],
   ),
   mutant(
     'what no process gets past is taken again and again',

@@ -585,9 +585,16 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     OLD_DAYS,
   ),
   mutant(
+    'a page that the database breaks off at is a length that is refused',
+    'src/walk/questions/questions.ts',
+    ' && !(error instanceof UnstorableError)',
+    '',
+    BROKEN,
+  ),
+  mutant(
     'a record that breaks its pages is a length that is refused',
     'src/walk/questions/questions.ts',
-    'if (!mayBeOfRecord(error)) return false;',
+    'if (!mayBeOfRecord(error) && !(error instanceof UnstorableError)) return false;',
     'if (length > 0) return false;',
     BROKEN,
   ),

@@ -8,6 +8,7 @@ import {
   namedConnectError,
   namedError,
   OutcomeUnknownError,
+  OutOfMemoryError,
   StatementError,
 } from '../../src/store/connection/sqlstate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -35,7 +36,7 @@ describe('a code', () => {
     ['55P03', TransientError],
     ['57014', TransientError],
     ['53100', TransientError],
-    ['53200', TransientError],
+    ['53200', OutOfMemoryError],
     ['53300', TransientError],
     ['57P01', OutcomeUnknownError],
     ['57P02', OutcomeUnknownError],

@@ -151,8 +151,7 @@ describe('a page', () => {
 
   it('is settled through several losses in a row', async () => {
     const { database, begun } = await begin();
-    for (const fault of ['drop-before', 'drop-before', 'drop-after'] as const)
-      proxy.ambush(fault, PAGE);
+    for (const fault of ['drop-before', 'drop-after'] as const) proxy.ambush(fault, PAGE);
     proxy.ambush('drop-before', /select\s+from daywalk\.windows w\s+join daywalk\.pages/);
     expect(await storeIn(database, begun)).toMatchObject({ stored: true });
     await expectOnePage();

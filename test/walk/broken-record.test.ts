@@ -1,11 +1,11 @@
 /** One record that its source cannot show breaks every page that would hold it: its day fails, and nothing is learned of lengths and depths. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, exported, newStream } from './exporting.ts';
+import { closedDays, type Exporting, exported, newStream } from './exporting.ts';
 import { type Habits, ImaginedSource, pagesByNumber } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -151,6 +151,60 @@ describe('a source that answers 500', () => {
       );
       expect(states).toEqual(DAYS.map(() => 'complete'));
       expect(learned).toEqual([{ fact, value }]);
+    },
+  );
+});
+
+describe('a page that the database breaks off at', () => {
+  /** Exports all days while storing a page `fails` as the body of a trigger says; of the second day only. */
+  async function exportInto(fails: string, lists: Lists, more: Partial<Exporting> = {}) {
+    await server.query(
+      `create or replace function break_off() returns trigger language plpgsql as $do$
+       begin
+         if new.day = '${second}' then ${fails} end if;
+         return new;
+       end $do$;
+       create trigger break_off before insert on daywalk.pages for each row execute function break_off()`,
+    );
+    onTestFinished(() => server.query('drop function break_off cascade').then(() => {}));
+    const source = new ImaginedSource(lists);
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    const results = await exported({ ...exporting, ...more });
+    return {
+      states: [...results.values()].map(({ state }) => state),
+      why: results.get(second)?.lastError,
+      learned: await server.query(`select value from daywalk.learned where fact = 'page_length'`),
+    };
+  }
+
+  const RAISE = `raise 'out of memory' using errcode = '53200';`;
+  const ALL = DAYS.map(() => 'complete');
+
+  it('as it has no memory for it, is asked for as shorter ones, and nothing is learned from that for other days', async () => {
+    const fails = `if new.records > 10 then ${RAISE} end if;`;
+    expect(await exportInto(fails, LISTS)).toEqual({ states: ALL, why: null, learned: [] });
+  });
+
+  it('as it is late with it, too', async () => {
+    const pad = 'x'.repeat(40_000);
+    const list = records(2_000, 40).map((record) => record.replace('}', `, "pad": "${pad}"}`));
+    const fails = 'if new.byte_count >= 1000000 then perform pg_sleep(60); end if;';
+    const lists = { ...LISTS, [second]: list };
+    const result = await exportInto(fails, lists, { statementTimeoutMs: 3_000 });
+    expect(result).toEqual({ states: ALL, why: null, learned: [] });
+  });
+
+  it.each(andAtNight([12], [0, 1, 39]))(
+    'for one record of it, here at %i, fails its day and no other',
+    async (place) => {
+      const id = 2_000 + place;
+      const fails = `if new.body @> '{"data":[{"id":${id}}]}' then ${RAISE} end if;`;
+      const { states, why, learned } = await exportInto(fails, LISTS);
+      expect(states).toEqual(DAYS.map((day) => (day === second ? 'failed' : 'complete')));
+      expect(why).toMatch(
+        /^the database breaks off at a page of \d+ bytes.* out of memory \(53200\)/,
+      );
+      expect(learned).toEqual([]);
     },
   );
 });

@@ -11,6 +11,16 @@ import {
 /** The statement may or may not have taken effect: look at the rows before anything else (ARCHITECTURE, leases). */
 export class OutcomeUnknownError extends TransientError {}
 
+/** No answer came within so many milliseconds. */
+export const notInTime = (ms: number): OutcomeUnknownError =>
+  new OutcomeUnknownError(`Postgres did not answer within ${ms} ms`, { timedOut: true });
+
+/** The connection was lost under a statement: it may be this one that the server died of. */
+export class ConnectionLostError extends OutcomeUnknownError {}
+
+/** The server had no memory left for a statement. */
+export class OutOfMemoryError extends TransientError {}
+
 /** A statement failed in a way that repeating does not mend. */
 export class StatementError extends DaywalkError {
   readonly sqlstate: string;
@@ -105,13 +115,13 @@ export function namedError(error: unknown): Error {
     return error;
   const { code, message } = read(error);
   if (code === undefined)
-    return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
+    return new ConnectionLostError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
   const [, hint] = TO_SETTLE.find(([states]) => states.test(code)) ?? [];
   if (hint !== undefined) return new SettingsError(text, { hint });
-  if (NO_EFFECT.has(code)) return new TransientError(text);
+  if (NO_EFFECT.has(code)) return new TransientError(text, { timedOut: code === '57014' });
   if (code.startsWith('53'))
-    return new TransientError(text, {
+    return new (code === '53200' ? OutOfMemoryError : TransientError)(text, {
       hint: SHORTAGES.get(code) ?? 'Look at the log of the database server.',
     });
   if (/^(08|57|58|25)/.test(code)) return new OutcomeUnknownError(text);

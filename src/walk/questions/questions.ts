@@ -1,5 +1,5 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
-import { FaultError, RequestError } from '../../errors.ts';
+import { FaultError, RequestError, UnstorableError } from '../../errors.ts';
 import type { PageRequest, Span } from '../../model.ts';
 import { recordsIn } from '../../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
@@ -166,7 +166,7 @@ export async function isOfRecord(
   error: unknown,
   length: number,
 ): Promise<boolean> {
-  if (!mayBeOfRecord(error)) return false;
+  if (!mayBeOfRecord(error) && !(error instanceof UnstorableError)) return false;
   const other = await elsewhere(context, refused);
   const answer = await pageOrNull(context, { ...other, start: 0, length: refused.length });
   if (answer !== null && answer.facts.came > length) return true;

@@ -1,0 +1,42 @@
+/** Whether a body is more than the server can do: it breaks off each time, while other questions are answered. */
+import { type TransientError, UnstorableError } from '../../errors.ts';
+import { ConnectionLostError, OutOfMemoryError } from './sqlstate.ts';
+
+/** The first time may be of the moment. */
+const MOST_TIMES = 2;
+/** Bytes that a server may be late with; with fewer it waits for something else. */
+const LARGE = 1_000_000;
+
+/**
+ * Watches the attempts to have a body read.
+ * @param bytes of the body; 0: there is none.
+ * @param askElse asks the server something else; false: the body was read all the same, and the answer lost.
+ */
+export function watchBody(bytes: number, askElse: () => Promise<boolean>) {
+  let times = 0;
+  let newest: TransientError | undefined;
+  const timesOf = (error: TransientError): number => {
+    // Whoever was late has had all the time that there is.
+    if (error.timedOut) return bytes < LARGE ? 0 : MOST_TIMES;
+    return error instanceof OutOfMemoryError || error instanceof ConnectionLostError ? 1 : 0;
+  };
+  return {
+    failed: (error: TransientError): void => {
+      if (bytes === 0 || timesOf(error) === 0) return;
+      times += timesOf(error);
+      newest = error;
+    },
+    /** @throws {UnstorableError} where it is too much. */
+    refuse: async (): Promise<void> => {
+      if (newest === undefined || times < MOST_TIMES) return;
+      if (await askElse().catch(() => false))
+        throw new UnstorableError(
+          `the database breaks off at a page of ${bytes} bytes, and answers other questions: ${newest.message}`,
+          { hint: newest.hint, cause: newest },
+        );
+    },
+  };
+}
+
+/** For statements that carry none. */
+export const NO_BODY = watchBody(0, async () => false);
