@@ -125,3 +125,28 @@ testWith(
     await cluster.stop('fast');
   },
 );
+
+testWith(
+  CLUSTER,
+  'a server process dies of one page each time, and all others with it: shorter pages are asked for',
+  async () => {
+    const cluster = await startCluster();
+    const database = await databaseIn(cluster);
+    await database.query(
+      `create function die() returns trigger language plpgsql as $do$
+       begin
+         if new.day = '2026-03-02' and new.records > 10 then
+           execute format('copy (select 1) to program %L', 'kill -9 ' || pg_backend_pid());
+         end if;
+         return new;
+       end $do$;
+       create trigger die before insert on daywalk.pages for each row execute function die()`,
+    );
+    const scene = await setScene({ eventsPerDay: 60 }, database);
+    const ended = await scene.run(BACKFILL, PATIENT);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    await expectExact(scene, DAYS);
+    expect(await audit(database)).toEqual([]);
+    await cluster.stop('fast');
+  },
+);
