@@ -1,6 +1,9 @@
 /** That complete days are to be walked again is taken away by a failover, or met by a walk from before: the backfill that asked for it asks once more. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askAgain, databaseNow } from '../../src/store/windows.ts';
+import { addDays, dayWindow, lastClosedDay } from '../../src/plan/days.ts';
+import { askAgain, databaseNow, planWindows } from '../../src/store/windows.ts';
+import { planScheduled } from '../../src/walk/run.ts';
+import { OPTIONS } from '../support/exporter.ts';
 import { andAtNight } from '../support/night.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
 
@@ -119,4 +122,24 @@ test('the walks of a cut are gone when it is to be proven: it is walked again at
       `select kind, last_error from daywalk.windows where state <> 'complete' or last_error is not null`,
     ),
   ).toEqual([]);
+});
+
+test('what a backfill planned of the days that are walked by themselves is scheduled work from the next plan on', async () => {
+  const { database, server, streams } = exported;
+  const last = lastClosedDay(Date.now(), 'UTC', 0);
+  const days = [addDays(last, -2), addDays(last, -1)];
+  const [stream] = await server.query<{ id: number }>(
+    'select stream_id as id from daywalk.streams',
+  );
+  await planWindows(database, stream?.id ?? 0, 'backfill', days.map(dayWindow));
+  await planScheduled(database, { ...OPTIONS, streams, since: addDays(last, -1) });
+  expect(
+    await server.query(
+      `select day::text, purpose from daywalk.windows where kind = 'day' and day = any ($1::date[]) order by day`,
+      [days],
+    ),
+  ).toEqual([
+    { day: days[0], purpose: 'backfill' },
+    { day: days[1], purpose: 'scheduled' },
+  ]);
 });
