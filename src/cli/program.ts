@@ -18,8 +18,6 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
       'Exports an Event Query API into Postgres, one day window at a time, and can show that nothing is missing.',
     )
     .version(version(), '-v, --version', 'the version')
-    // It may stand before the verb, too.
-    .option('--config <file>', SETTINGS.config.description)
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
     .helpCommand(false)
@@ -28,7 +26,12 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
       '(options stand behind the verb: daywalk status --json; daywalk --help tells more)',
     )
     .addHelpText('after', AFTER_HELP);
-  for (const row of VERBS) addVerb(program, row, signal, onEnd);
+  const given = new Set<string>();
+  // It may stand before the verb, too.
+  const config = new Option('--config <file>', SETTINGS.config.description);
+  program.addOption(config);
+  onlyOnce(program, config, given);
+  for (const row of VERBS) addVerb(program, row, given, signal, onEnd);
   // Commander's own shows everything where a verb is not known, and does not say so.
   program
     .command('help')
@@ -38,7 +41,13 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
   return program;
 }
 
-function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnEnd): void {
+function addVerb(
+  program: Command,
+  row: VerbRow,
+  given: Set<string>,
+  signal: AbortSignal,
+  onEnd: OnEnd,
+): void {
   const { name, does, load, options = [], argument, page, example } = row;
   const command = program
     .command(name)
@@ -50,27 +59,42 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
   if (argument !== undefined) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   addSettings(command, row);
-  for (const option of command.options) if (option.required) onlyOnce(command, option);
+  const hasOwnStreams = options.some(({ long }) => long === '--stream');
+  for (const option of command.options)
+    if (option.required)
+      onlyOnce(
+        command,
+        option,
+        given,
+        option.long === '--stream' && !hasOwnStreams ? '--streams' : undefined,
+      );
   if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
   command.action(async (...called: unknown[]) => {
     const run = await load();
     const { stream, ...others } = command.optsWithGlobals();
     // A verb without streams of its own choice takes both spellings for the setting.
-    const streams = options.some(({ long }) => long === '--stream') ? undefined : stream;
-    const given = argument === undefined ? {} : { [argument.name()]: called[0] };
-    onEnd(await run({ options: { stream, streams, ...others, ...given }, signal }));
+    const streams = hasOwnStreams ? undefined : stream;
+    const words = argument === undefined ? {} : { [argument.name()]: called[0] };
+    onEnd(await run({ options: { stream, streams, ...others, ...words }, signal }));
   });
 }
 
-/** Of a flag that stands twice, commander would obey the last in silence. */
-function onlyOnce(command: Command, option: Option): void {
-  let times = 0;
+/**
+ * Of a flag that stands twice, be it before and behind the verb or in another spelling, one would not be heard.
+ * @param given the flags that stand there so far.
+ */
+function onlyOnce(
+  command: Command,
+  option: Option,
+  given: Set<string>,
+  flag = String(option.long),
+): void {
   command.on(`option:${option.name()}`, () => {
-    times += 1;
-    if (times > 1)
-      throw new SettingsError(`${option.long} stands twice`, {
+    if (given.has(flag))
+      throw new SettingsError(`${flag} stands twice`, {
         hint: 'Give it once; several names stand behind it with commas: --streams events,smart-event.',
       });
+    given.add(flag);
   });
 }
 

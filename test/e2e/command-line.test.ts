@@ -30,13 +30,19 @@ test('--config may stand before the verb and behind it', async () => {
   }
 });
 
-test('a flag that stands twice is refused, as one of the two would not be heard', async () => {
-  const ended = await runHere(['run', '--streams', 'events', '--streams', 'smart-event'], {
-    folder: temporaryFolder(),
-  });
-  expect(ended).toMatchObject({ code: 2, stdout: '' });
-  expect(ended.stderr).toContain('--streams stands twice');
-});
+test.each([
+  ['--streams', ['run', '--streams', 'events', '--streams', 'smart-event']],
+  ['--streams', ['run', '--streams', 'events', '--stream', 'smart-event']],
+  ['--config', ['--config', 'a.yaml', 'run', '--config', 'b.yaml']],
+  ['--config', ['--config', 'a.yaml', '--config', 'b.yaml', 'run']],
+])(
+  '%s that stands twice is refused, as one of the two would not be heard: %j',
+  async (flag, words) => {
+    const ended = await runHere(words, { folder: temporaryFolder() });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain(`${flag} stands twice`);
+  },
+);
 
 atNight('--stream and --streams mean the same to every verb that has streams', async () => {
   const scene = await setScene({ eventsPerDay: 20 });
