@@ -520,10 +520,12 @@ comment on column daywalk.alarms.told_at is 'When.';
 create table daywalk.told_days (
   stream_id     integer primary key references daywalk.streams,
   entry         bigint not null,
+  seq           bigint not null,
   telling_until timestamptz
 );
-comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven), or came to lack records.';
-comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
+comment on table daywalk.told_days is 'How far the webhook was told of days that became complete (webhook.day_proven), and of those that came to lack records.';
+comment on column daywalk.told_days.entry is 'Up to which entry of the ledger of days that became complete; 0: of none.';
+comment on column daywalk.told_days.seq is 'Up to which publication of days that came to lack records; 0: of none.';
 
 -- What a column means that stands in more than one table or view, where no comment of its own says more.
 create function daywalk.explain_columns(relation text) returns void

@@ -332,6 +332,7 @@ create table daywalk.tiered_days (
 create table daywalk.told_days (
   stream_id integer not null,
   entry bigint not null,
+  seq bigint not null,
   telling_until timestamp with time zone,
   constraint told_days_pkey PRIMARY KEY (stream_id),
   constraint told_days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
@@ -4934,9 +4935,10 @@ comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the pag
 comment on column daywalk.time_faults.page_no is 'The page within the walk.';
 comment on column daywalk.time_faults."position" is 'Offset of the record within its window, as the source listed it.';
 
-comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven), or came to lack records.';
+comment on table daywalk.told_days is 'How far the webhook was told of days that became complete (webhook.day_proven), and of those that came to lack records.';
 comment on column daywalk.told_days.stream_id is 'The stream, by its key in daywalk.streams.';
-comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
+comment on column daywalk.told_days.entry is 'Up to which entry of the ledger of days that became complete; 0: of none.';
+comment on column daywalk.told_days.seq is 'Up to which publication of days that came to lack records; 0: of none.';
 comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';
 
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';

@@ -1,4 +1,4 @@
-/** Tells the webhook what is news in the ledger: one message of a kind each run, each day at least once. */
+/** Tells the webhook which days became complete, and which came to lack records: one message of a kind each run, each day at least once. */
 import type { Database } from '../store/database.ts';
 import { counted, formatCount, linesOf } from '../text.ts';
 import type { AlarmParts } from './alarm.ts';
@@ -47,13 +47,13 @@ export function openNews(
         const proven = dayProven
           ? await listProvenDays(database, places, MOST_DAYS)
           : { days: [], count: 0 };
-        // Other days that changed have new entries too, and are no news.
+        // Days that changed otherwise are no news.
         const told =
           (gone.count === 0 || (await tell(wordsOfGone(gone.days, gone.count)))) &&
           (proven.count === 0 || (await tell(wordsOf(proven.days, proven.count))));
         await noteDaysTold(database, places, told);
       } catch (error) {
-        log.warn({ err: error }, 'what is new in the ledger could not be told');
+        log.warn({ err: error }, 'which days are new, or came to lack records, could not be told');
       }
     },
   };

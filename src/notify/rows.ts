@@ -79,27 +79,33 @@ export async function noteNotified(
 /** What is complete before anybody was told anything is no news. One attempt; streams that it knows stay as they are. */
 export async function beginTellingDays(database: Database, streams: readonly string[]) {
   await database.query(
-    `insert into daywalk.told_days (stream_id, entry)
-     select s.stream_id, coalesce((select max(l.entry) from daywalk.ledger l where l.stream_id = s.stream_id), 0)
+    `insert into daywalk.told_days (stream_id, entry, seq)
+     select s.stream_id, coalesce((select max(l.entry) from daywalk.ledger l where l.stream_id = s.stream_id), 0),
+            coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = s.stream_id), 0)
        from daywalk.streams s where s.name = any ($1::text[])
      on conflict do nothing`,
     [streams],
   );
 }
 
-/** From behind which entry of a stream's ledger to which it is told: each day has its first row there when it became complete. */
+/**
+ * From behind which entry of a stream's ledger to which it is told, as each day has its first row there when it became complete; and
+ * from behind which publication to which, as these tell of records that are gone.
+ */
 export interface ToldPlace {
   readonly streamId: number;
   readonly after: number;
   readonly upTo: number;
+  readonly afterSeq: number;
+  readonly upToSeq: number;
 }
 
-/** Takes on the telling of what is new in the ledger, where no other process is at it. One attempt. */
+/** Takes on the telling of what is new, where no other process is at it. One attempt. */
 export async function claimDays(database: Database, streams: readonly string[]) {
   // A stream that is new since the beginning has told nothing.
   await database.query(
-    `insert into daywalk.told_days (stream_id, entry)
-     select stream_id, 0 from daywalk.streams where name = any ($1::text[])
+    `insert into daywalk.told_days (stream_id, entry, seq)
+     select stream_id, 0, 0 from daywalk.streams where name = any ($1::text[])
      on conflict do nothing`,
     [streams],
   );
@@ -107,10 +113,11 @@ export async function claimDays(database: Database, streams: readonly string[]) 
     `update daywalk.told_days t
         set telling_until = clock_timestamp() + make_interval(secs => $2::double precision / 1000)
        from daywalk.streams s
-      cross join lateral (select max(l.entry) as entry from daywalk.ledger l where l.stream_id = s.stream_id) as newest
-      where s.stream_id = t.stream_id and s.name = any ($1::text[]) and newest.entry > t.entry
+      cross join lateral (select coalesce((select max(l.entry) from daywalk.ledger l where l.stream_id = s.stream_id), 0) as entry,
+                                 coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = s.stream_id), 0) as seq) as newest
+      where s.stream_id = t.stream_id and s.name = any ($1::text[]) and (newest.entry > t.entry or newest.seq > t.seq)
         and ${NOBODY_TELLS}
-     returning t.stream_id as "streamId", t.entry as after, newest.entry as "upTo"`,
+     returning t.stream_id as "streamId", t.entry as after, newest.entry as "upTo", t.seq as "afterSeq", newest.seq as "upToSeq"`,
     [streams, TELLING_MS],
   );
 }
@@ -119,7 +126,7 @@ export async function claimDays(database: Database, streams: readonly string[]) 
 export type ProvenDay = Pick<KnownDay, 'stream' | 'day' | 'records' | 'proof'>;
 
 /** Places ($1) as rows. */
-const PLACES = `jsonb_to_recordset($1::jsonb) as place ("streamId" integer, "after" bigint, "upTo" bigint)`;
+const PLACES = `jsonb_to_recordset($1::jsonb) as place ("streamId" integer, "after" bigint, "upTo" bigint, "afterSeq" bigint, "upToSeq" bigint)`;
 
 /** The days whose first entry lies in these places, by stream and day: some of them, and how many there are. One attempt. */
 export async function listProvenDays(
@@ -156,16 +163,14 @@ export async function listGoneDays(
   most: number,
 ): Promise<{ readonly days: readonly GoneDay[]; readonly count: number }> {
   const rows = await database.query<GoneDay & { count: number }>(
-    `select s.name as stream, l.day, sum(p.lost)::bigint as lost, d.records, count(*) over () as count
+    `select s.name as stream, p.day, least(sum(p.lost)::bigint, d.lost) as lost, d.records, count(*) over () as count
        from ${PLACES}
-       join daywalk.ledger l on l.stream_id = place."streamId" and l.entry > place."after" and l.entry <= place."upTo"
-       join daywalk.ledger b on b.stream_id = l.stream_id and b.day = l.day and b.revision = l.revision - 1
-       join daywalk.publications p on p.stream_id = l.stream_id and p.day = l.day and p.published_at > b.appended_at and p.published_at <= l.appended_at
-       join daywalk.days d on d.stream_id = l.stream_id and d.day = l.day
-       join daywalk.streams s on s.stream_id = l.stream_id
+       join daywalk.publications p on p.stream_id = place."streamId" and p.seq > place."afterSeq" and p.seq <= place."upToSeq"
+       join daywalk.days d on d.stream_id = p.stream_id and d.day = p.day
+       join daywalk.streams s on s.stream_id = p.stream_id
       where p.lost > 0 and d.lost > 0 and d.retired_since is null and (d.lost <= $3 or d.lost <= $4::double precision * d.records)
-      group by s.name, l.day, d.records
-      order by s.name, l.day
+      group by s.name, p.day, d.lost, d.records
+      order by s.name, p.day
       limit $2`,
     [JSON.stringify(places), most, MOST_LOST.records, MOST_LOST.share],
   );
@@ -180,7 +185,8 @@ export async function noteDaysTold(
 ): Promise<void> {
   await database.query(
     `update daywalk.told_days t
-        set telling_until = null, entry = case when $2 then greatest(t.entry, place."upTo") else t.entry end
+        set telling_until = null, entry = case when $2 then greatest(t.entry, place."upTo") else t.entry end,
+            seq = case when $2 then greatest(t.seq, place."upToSeq") else t.seq end
        from ${PLACES} where t.stream_id = place."streamId"`,
     [JSON.stringify(places), told],
   );

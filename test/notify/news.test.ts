@@ -160,6 +160,22 @@ it('records that the source does not show any more are told once, however few, a
   ]);
 });
 
+it('of records that are gone it is told, also where the ledger has the day later, or never; those that came back are no news', async () => {
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2, 3]]);
+  await notifier(false).tell(database);
+  const lose = async (...left: readonly number[]) => {
+    await letHoursPass(database, 2);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf(left)]);
+  };
+  for (const left of [[1], [1, 2], [1, 2]]) await lose(...left);
+  await notifier(false).tell(database);
+  expect(JSON.parse(hook.got[0]?.body ?? '')).toMatchObject({ days: [{ day: DAY, lost: 1 }] });
+  for (const left of [[1], [1], [1, 2, 3]]) await lose(...left);
+  await notifier(false).tell(database);
+  expect(hook.got).toHaveLength(1);
+});
+
 it('many days are one message, in which some are named', async () => {
   const streamId = await planDays(database);
   await prove(streamId, DAY, [1]);
