@@ -57,6 +57,23 @@ describe('a new file', () => {
     expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(true);
   });
 
+  it.each([
+    `${'a'.repeat(50)} ${'b'.repeat(50)}`,
+    'two\nlines',
+    '# no comment',
+    'a: b',
+    'null',
+    '7',
+  ])('says below a stream what identifies its events: %j', (key) => {
+    const settings = settingsOf({ streams: 'events,smart-event' });
+    const [first, ...others] = settings.streams;
+    if (first === undefined) throw new Error('no stream');
+    const streams = [{ ...first, idPath: [key, 'id'] }, ...others];
+    const origins = { ...settings.origins, streams: { source: 'file', place: 'here' } as const };
+    const again = readAgain(newFile({ ...settings, streams, origins }, '/srv/daywalk'));
+    expect(again.streams).toEqual(streams);
+  });
+
   it('of nothing is all comments and empty parts, and means the defaults', () => {
     const text = newFile(settingsOf({}), '/srv/daywalk');
     const { origins: _, config: __, ...again } = readAgain(text);

@@ -76,7 +76,11 @@ const streamYaml = ({ name, ...stream }: Settings['streams'][number]): string[] 
   `  ${name}:`,
   ...(['idPath', 'timePath'] as const).flatMap((key) => {
     const path = stream[key];
-    return path ? [`    ${SETTINGS[key].name}: ${stringify(formatJsonPath(path)).trimEnd()}`] : [];
+    return path
+      ? [
+          `    ${SETTINGS[key].name}: ${stringify(formatJsonPath(path), { lineWidth: 0, blockQuote: false }).trimEnd()}`,
+        ]
+      : [];
   }),
 ];
 
