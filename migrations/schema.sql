@@ -1681,6 +1681,7 @@ begin
        and held.state <> 'hidden'
   ), numbered as (
     select held.*, found.most, found.first_found, found.across, found.before + found.behind - found.across as twice,
+           greatest(found.across - found.before - found.behind, found.most_across - found.most_before - found.most_behind, 0) as added,
            case held.side when 'before' then found.before else found.behind end as found_here,
            case held.side when 'before' then found.most_before else found.most_behind end as most_here,
            row_number() over (partition by held.hash, held.side, held.current order by held.walk_id desc, held.page_no desc, held.position desc) as number,
@@ -1691,10 +1692,10 @@ begin
   ), placed as (
     -- As many copies of a day stand at the midnight as its side of the cut ever found: first what the day shows and is found there now, or
     -- has gone from the midnight since the day was walked; then what the day lacks. The others stand elsewhere in the day. What it lacked
-    -- before the cut, which reached less far, found it first is what only the cut shows now.
+    -- before the cut, which reached less far, found it first is what only the cut shows now, or showed.
     select n.*, n.side = 'cut' or (n.eligible and row_number() over (partition by n.hash, n.side order by n.eligible desc, n.current desc, n.number)
                                                   <= n.most_here + case when n.state in ('missing', 'gone') and n.first_found >= n.since
-                                                                        then greatest(-n.twice, 0) else 0 end) as near
+                                                                        then n.added else 0 end) as near
       from (select numbered.*, not current or number <= found_here + most - across as eligible from numbered) as n
   ), ranked as (
     -- Seen is first what the source shows, then older versions, then what it shows no more; last what it shows on both sides.

@@ -528,6 +528,20 @@ describe('what both days or none show of a midnight', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('and a day lacks, is one also once the cut that came to reach so far lacks it, too', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1, 2]);
+    await nextDay([3]);
+    await ask([], [], []);
+    for (const across of [[2], [2], [], []]) {
+      await letTimePass(server, '2 hours');
+      await day([1]);
+      await ask(across, [], []);
+    }
+    expect(await shown()).toEqual(['05:1', '05:2 gone', '06:3']);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('and a day has the like of elsewhere stays gone from there, whatever its neighbour shows', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1, 2]);
