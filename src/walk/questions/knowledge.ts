@@ -27,6 +27,8 @@ export const UNLEARNED_REACH = 120;
 
 /** Chance below which something that was not seen is believed not to be there. */
 export const CHANCE = 0.001;
+/** So many requests that all differ are enough: there are hardly more lengths to ask with. */
+const MOST_DIFFERENT = 40;
 /** Of answers that lack something, where one question is answered in different ways: a window may be on one of two replicas only. */
 const UNKNOWN_SHARE = 0.5;
 
@@ -179,7 +181,7 @@ export class Knowledge {
 
   /** Whether empty answers to so many different requests are no chance: one that is asked again may come from a cache. */
   isNoChance(requests: number): boolean {
-    return !this.givesEmptiesInVain || requests >= this.repeats;
+    return !this.givesEmptiesInVain || requests >= Math.min(MOST_DIFFERENT, this.repeats);
   }
 
   /** Notes a request and how many records it was answered with. */
