@@ -164,7 +164,7 @@ export const change: readonly Case[] = [
     },
     { appeared: 0, gone: 120 },
     { records: [...spread(450), ...spread(120, NEXT_DAY)] },
-    { to: NEXT_DAY },
+    { to: NEXT_DAY, most: 220 },
   ),
   ...afterwards(
     'a changed record at the end of the list',
