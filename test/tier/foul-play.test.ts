@@ -1,5 +1,5 @@
 /** What happens to a folder or bucket behind daywalk's back: nothing is lost, doubled or removed, and a person is told what to do. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
 import { Credentials } from '../../src/source/credentials.ts';
@@ -19,16 +19,16 @@ import { secretsOf } from '../../src/tier/s3/s3-keys.ts';
 import { checkPage, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { copyOf, createTestDatabase } from '../support/database.ts';
-import { changedStore, MemoryStore } from '../support/memory-store.ts';
+import { changedStore, type MemoryStore } from '../support/memory-store.ts';
 import { andAtNight } from '../support/night.ts';
 import { publishNext } from '../support/publishing.ts';
-import { DAY, freshCopies, openDatabase, planDays } from '../support/store.ts';
+import { DAY, openDatabase, planDays } from '../support/store.ts';
 import { ANYBODY } from './live-file.ts';
 import {
   believed,
   DAYS,
   everything,
-  makeDays,
+  freshTier,
   moveAll,
   moved,
   moveMore,
@@ -44,11 +44,8 @@ let server: TestDatabase;
 let database: Database;
 let store: MemoryStore;
 
-freshCopies(makeDays, (fresh) => {
-  ({ server, database } = fresh);
-});
-beforeEach(() => {
-  store = new MemoryStore();
+freshTier((fresh) => {
+  ({ server, database, store } = fresh);
 });
 
 const WEEK_MS = 7 * 86_400_000;

@@ -1,19 +1,18 @@
 /** A tier that is lost between the move of a day and the removal of its pages: those are the last copies then. */
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { silentLogger } from '../../src/log.ts';
 import { planPruning, prune } from '../../src/retention/prune.ts';
 import type { Database } from '../../src/store/database.ts';
 import { moveDueDays } from '../../src/tier/move.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { Killed, MemoryStore } from '../support/memory-store.ts';
-import { freshCopies } from '../support/store.ts';
+import { Killed, type MemoryStore } from '../support/memory-store.ts';
 import { openGated } from '../walk/perils.ts';
 import { moveOne } from './killed-moves.ts';
 import {
   believed,
   everything,
-  makeDays,
+  freshTier,
   moveAll,
   partsOf,
   restoreAll,
@@ -25,11 +24,8 @@ let server: TestDatabase;
 let database: Database;
 let store: MemoryStore;
 
-freshCopies(makeDays, (fresh) => {
-  ({ server, database } = fresh);
-});
-beforeEach(() => {
-  store = new MemoryStore();
+freshTier((fresh) => {
+  ({ server, database, store } = fresh);
 });
 
 const countPages = async () => (await server.query('select from daywalk.pages')).length;

@@ -1,5 +1,5 @@
 /** Days that move by themselves at the end of a run, and what each of them costs. */
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { tiering } from '../../src/cli/walk-wiring.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
@@ -8,13 +8,12 @@ import { applyTables, syncTables } from '../../src/tables/record-tables.ts';
 import { type InTier, moveDueDays } from '../../src/tier/move.ts';
 import { loadYaml } from '../settings/loading.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { MemoryStore } from '../support/memory-store.ts';
+import type { MemoryStore } from '../support/memory-store.ts';
 import { temporaryFolder } from '../support/program.ts';
-import { freshCopies } from '../support/store.ts';
 import {
   believed,
   DAYS,
-  makeDays,
+  freshTier,
   moveAll,
   moved,
   partsOf,
@@ -30,11 +29,8 @@ let server: TestDatabase;
 let database: Database;
 let store: MemoryStore;
 
-freshCopies(makeDays, (fresh) => {
-  ({ server, database } = fresh);
-});
-beforeEach(() => {
-  store = new MemoryStore();
+freshTier((fresh) => {
+  ({ server, database, store } = fresh);
 });
 
 /** What follows a run; the store is opened as often as that is told. */

@@ -12,6 +12,7 @@ import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { restoreDays } from '../../src/tier/restore.ts';
 import { listDaysToMove, ownedBy } from '../../src/tier/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { MemoryStore } from '../support/memory-store.ts';
 import {
   endLooks,
   letHoursPass,
@@ -21,7 +22,7 @@ import {
   textsOf,
   windowOf,
 } from '../support/publishing.ts';
-import { DAY, planDays } from '../support/store.ts';
+import { DAY, freshCopies, planDays } from '../support/store.ts';
 import { ANYBODY } from './live-file.ts';
 
 export const DAYS = [DAY, '2026-03-06', '2026-03-07'] as const;
@@ -42,6 +43,17 @@ export async function makeDays(database: Database): Promise<void> {
   await makeEvents(database);
   await makeAudit(database);
   await makeEdits(database);
+}
+
+/** For a test file: before each test those days, and an empty store. */
+export function freshTier(
+  use: (fresh: {
+    readonly server: TestDatabase;
+    readonly database: Database;
+    readonly store: MemoryStore;
+  }) => void,
+): void {
+  freshCopies(makeDays, (fresh) => use({ ...fresh, store: new MemoryStore() }));
 }
 
 /** Proves the cuts that are to be asked, seals what is shown now, and says that its looks are over. */

@@ -1,21 +1,17 @@
 /** What `moving` has no time for: processes that are killed at each of their steps, before it or behind it, while the log grows. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { MemoryStore, mortal } from '../support/memory-store.ts';
-import { freshCopies } from '../support/store.ts';
+import { type MemoryStore, mortal } from '../support/memory-store.ts';
 import { killedAnywhere, mortalDatabase, moveOne } from './killed-moves.ts';
-import { everything, makeDays, partsOf, restoreAll } from './moving-scene.ts';
+import { everything, freshTier, partsOf, restoreAll } from './moving-scene.ts';
 
 let server: TestDatabase;
 let database: Database;
 let store: MemoryStore;
 
-freshCopies(makeDays, (fresh) => {
-  ({ server, database } = fresh);
-});
-beforeEach(() => {
-  store = new MemoryStore();
+freshTier((fresh) => {
+  ({ server, database, store } = fresh);
 });
 
 describe.each([false, true])('processes that are killed, the step done: %s', (done) => {

@@ -21,7 +21,7 @@ import { restoreDays } from '../../src/tier/restore.ts';
 import { listDaysToMove } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { changedStore, MemoryStore, mortal } from '../support/memory-store.ts';
+import { changedStore, type MemoryStore, mortal } from '../support/memory-store.ts';
 import { atNight } from '../support/night.ts';
 import {
   endLooks,
@@ -33,7 +33,7 @@ import {
   textsOf,
   windowOf,
 } from '../support/publishing.ts';
-import { clear, DAY, freshCopies, hastyClock, planDays } from '../support/store.ts';
+import { clear, DAY, hastyClock, planDays } from '../support/store.ts';
 import { openGated } from '../walk/perils.ts';
 import {
   type Act,
@@ -47,7 +47,7 @@ import {
   believed,
   DAYS,
   everything,
-  makeDays,
+  freshTier,
   moveAll,
   moved,
   partsOf,
@@ -63,11 +63,8 @@ let server: TestDatabase;
 let database: Database;
 let store: MemoryStore;
 
-freshCopies(makeDays, (fresh) => {
-  ({ server, database } = fresh);
-});
-beforeEach(() => {
-  store = new MemoryStore();
+freshTier((fresh) => {
+  ({ server, database, store } = fresh);
 });
 
 const pagesOf = async (day: Day) =>
