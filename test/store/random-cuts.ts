@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { audit, overlooked } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { letHoursPass, proveCutOf, proveTexts, textsOf, windowOf } from '../support/publishing.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { proveCutOf, proveTexts, textsOf, windowOf } from '../support/publishing.ts';
 import { clear, DAY, freshStore, planDays } from '../support/store.ts';
 
 const NEXT_DAY = '2026-03-06';
@@ -91,7 +92,7 @@ export function cutsHold(runs: number): void {
               proveTexts(database, nextDay, [textsOf([...idsAt('next day'), ...after])]),
             cut: ask,
           };
-          await letHoursPass(database, 2);
+          await letTimePass(server, '2 hours');
           for (const name of order) await steps[name]();
           // A day that changed makes the cut due.
           await ask();

@@ -202,10 +202,6 @@ export async function letHoursPass(
   );
   await database.query('update daywalk.marks set since = since - $1::interval', by);
   await database.query(
-    'update daywalk.walks set started_at = started_at - $1::interval, finished_at = finished_at - $1::interval',
-    by,
-  );
-  await database.query(
     'update daywalk.publications set published_at = published_at - $1::interval',
     by,
   );

@@ -30,14 +30,19 @@ const isAtMidnight = ({ from, to }: PageRequest) =>
   Date.parse(to) - Date.parse(from) < 4_000_000 &&
   (dayOf(from) !== dayOf(to) || from.endsWith(' 00:00:00') || to.endsWith(' 23:59:59'));
 
-/** The kinds of the requests of one run; days that were complete before it are looked at. */
-function kindsOf(asked: readonly PageRequest[], complete: ReadonlySet<string>): Kind[] {
+/** The kinds of the requests of one run; days that were complete before it are looked at. @param empty days that hold nothing. */
+function kindsOf(
+  asked: readonly PageRequest[],
+  complete: ReadonlySet<string>,
+  empty: ReadonlySet<string>,
+): Kind[] {
   const begun = new Set<string>();
   return asked.map((request) => {
     const day = dayOf(request.from);
     if (!isWholeDay(request)) return isAtMidnight(request) ? 'cuts' : 'proofs';
-    // Known answers are asked for with the shortest lengths.
-    if (request.length <= 3) return complete.has(day) ? 'known answers' : 'proofs';
+    // Known answers are days with records, asked for with short lengths; so are looks at empty days.
+    if (request.length <= 100 && !complete.has(day)) return 'proofs';
+    if (request.length <= 100 && !empty.has(day)) return 'known answers';
     if (complete.has(day)) return 'looks';
     const page = `${day} ${request.start}`;
     if (request.start > 0 || begun.has(page)) return 'proofs';
@@ -54,6 +59,7 @@ async function monthOf(perDay: (index: number) => number, totals: Totals) {
   const stream = newStream();
   const counts = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
   const complete = new Set<string>();
+  const empty = new Set(days.filter((_, index) => perDay(index) === 0));
   for (let closed = 1; closed <= DAYS; closed += 1) {
     const before = source.asked.length;
     const settleMs = SETTLE_MS + (DAYS - closed) * DAY_MS;
@@ -62,7 +68,7 @@ async function monthOf(perDay: (index: number) => number, totals: Totals) {
       ...{ server, source, stream, clock, settleMs, since: days[0] ?? '' },
       ...{ pageLength: 1_000, recheckDays: RECHECK_DAYS },
     });
-    for (const kind of kindsOf(source.asked.slice(before), complete)) counts[kind] += 1;
+    for (const kind of kindsOf(source.asked.slice(before), complete, empty)) counts[kind] += 1;
     complete.add(days[closed - 1] ?? '');
     await letTimePass(server, '24 hours');
   }
