@@ -228,12 +228,12 @@ export class KnownAnswers {
     );
   }
 
-  /** Another length each time, and none that a source refuses; pages by number are asked for singly. */
+  /** Another length each time, none that a source refuses or a walk asks with; pages by number are asked for singly. */
   #lengthFor(start: number): number {
     const { paging, largestAnswer } = this.#context.knowledge;
     if (start > 0 && paging === 'number') return 1;
     this.#asked += 1;
-    return 1 + (this.#asked % Math.max(3, Math.min(LENGTHS, largestAnswer)));
+    return 1 + (this.#asked % Math.max(3, Math.min(LENGTHS, largestAnswer - 1)));
   }
 
   /**
