@@ -2,8 +2,8 @@
 import { type TransientError, UnstorableError } from '../../errors.ts';
 import { ConnectionLostError, OutOfMemoryError } from './sqlstate.ts';
 
-/** The first time may be of the moment. */
-const MOST_TIMES = 2;
+/** So much is too much: of being late all of it, of no memory a half, of a lost connection a third, as it may be lost by what others sent. */
+const TOO_MUCH = 6;
 /** Bytes that a server may be late with; with fewer it waits for something else. */
 const LARGE = 1_000_000;
 
@@ -13,22 +13,23 @@ const LARGE = 1_000_000;
  * @param askElse asks the server something else; false: the body was read all the same, and the answer lost.
  */
 export function watchBody(bytes: number, askElse: () => Promise<boolean>) {
-  let times = 0;
+  let met = 0;
   let newest: TransientError | undefined;
-  const timesOf = (error: TransientError): number => {
+  const weightOf = (error: TransientError): number => {
     // Whoever was late has had all the time that there is.
-    if (error.timedOut) return bytes < LARGE ? 0 : MOST_TIMES;
-    return error instanceof OutOfMemoryError || error instanceof ConnectionLostError ? 1 : 0;
+    if (error.timedOut) return bytes < LARGE ? 0 : TOO_MUCH;
+    if (error instanceof OutOfMemoryError) return TOO_MUCH / 2;
+    return error instanceof ConnectionLostError ? TOO_MUCH / 3 : 0;
   };
   return {
     failed: (error: TransientError): void => {
-      if (bytes === 0 || timesOf(error) === 0) return;
-      times += timesOf(error);
+      if (bytes === 0 || weightOf(error) === 0) return;
+      met += weightOf(error);
       newest = error;
     },
     /** @throws {UnstorableError} where it is too much. */
     refuse: async (): Promise<void> => {
-      if (newest === undefined || times < MOST_TIMES) return;
+      if (newest === undefined || met < TOO_MUCH) return;
       if (await askElse().catch(() => false))
         throw new UnstorableError(
           `the database breaks off at a page of ${bytes} bytes, and answers other questions: ${newest.message}`,
