@@ -7,7 +7,8 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts', 'test/chaos/collect.ts'],
     // Two programs at a time: on two cores more of them only wait for each other.
     maxWorkers: 2,
-    testTimeout: 900_000,
+    // For what hangs only: on a slow machine each call of a matrix takes five times as long.
+    testTimeout: 3_600_000,
     hookTimeout: 120_000,
   },
 });
