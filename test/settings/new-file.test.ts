@@ -7,6 +7,7 @@ import { fileSchema } from '../../src/settings/file/file-schema.ts';
 import { newFile } from '../../src/settings/file/new-file.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
+import { formatJsonPath } from '../../src/settings/values/paths.ts';
 
 const fits = new Ajv({ strict: true, allowUnionTypes: true }).compile(fileSchema());
 const missing = () => {
@@ -64,14 +65,17 @@ describe('a new file', () => {
     'a: b',
     'null',
     '7',
-  ])('says below a stream what identifies its events: %j', (key) => {
-    const settings = settingsOf({ streams: 'events,smart-event' });
+  ])('says what identifies the events of all streams, and of one: %j', (key) => {
+    const settings = settingsOf({
+      streams: 'events,smart-event',
+      idPath: formatJsonPath([key, 'all']),
+    });
     const [first, ...others] = settings.streams;
     if (first === undefined) throw new Error('no stream');
     const streams = [{ ...first, idPath: [key, 'id'] }, ...others];
     const origins = { ...settings.origins, streams: { source: 'file', place: 'here' } as const };
     const again = readAgain(newFile({ ...settings, streams, origins }, '/srv/daywalk'));
-    expect(again.streams).toEqual(streams);
+    expect(again).toMatchObject({ streams, idPath: [key, 'all'] });
   });
 
   it('of nothing is all comments and empty parts, and means the defaults', () => {

@@ -76,11 +76,7 @@ const streamYaml = ({ name, ...stream }: Settings['streams'][number]): string[] 
   `  ${name}:`,
   ...(['idPath', 'timePath'] as const).flatMap((key) => {
     const path = stream[key];
-    return path
-      ? [
-          `    ${SETTINGS[key].name}: ${stringify(formatJsonPath(path), { lineWidth: 0, blockQuote: false }).trimEnd()}`,
-        ]
-      : [];
+    return path ? [`    ${SETTINGS[key].name}: ${quoted(formatJsonPath(path))}`] : [];
   }),
 ];
 
@@ -103,11 +99,15 @@ function yamlOf(row: SettingRow, settings: Settings, folder: string): string {
   const value = settings[row.key as Exclude<typeof row.key, 'streams'>];
   if (row.kind.kind === 'path') {
     const path = relative(folder, String(value));
-    return stringify(path.startsWith('..') || path === '' ? String(value) : path).trimEnd();
+    return quoted(path.startsWith('..') || path === '' ? String(value) : path);
   }
   const text = formatValue(row.kind, value ?? null);
-  return row.kind.kind === 'integer' ? text : stringify(text, { lineWidth: 0 }).trimEnd();
+  return row.kind.kind === 'integer' ? text : quoted(text);
 }
+
+/** A text as YAML in one line, in quotes where it needs them. */
+const quoted = (text: string): string =>
+  stringify(text, { lineWidth: 0, blockQuote: false }).trimEnd();
 
 /** A description as comments, none longer than the lines of the file. */
 const wrapped = (description: string): string[] =>
