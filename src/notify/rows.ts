@@ -1,7 +1,7 @@
 /** What people were told about the export: kept, so that nothing is told twice by restarts or by several workers. */
 import type { KnownDay } from '../days/rows.ts';
 import type { Database } from '../store/database.ts';
-import { MOST_LOST } from '../store/publications.ts';
+import { LOST_TOO_MUCH } from '../store/publications.ts';
 
 /** How the export was found. */
 export interface Condition {
@@ -128,13 +128,22 @@ export type ProvenDay = Pick<KnownDay, 'stream' | 'day' | 'records' | 'proof'>;
 /** Places ($1) as rows. */
 const PLACES = `jsonb_to_recordset($1::jsonb) as place ("streamId" integer, "after" bigint, "upTo" bigint, "afterSeq" bigint, "upToSeq" bigint)`;
 
-/** The days whose first entry lies in these places, by stream and day: some of them, and how many there are. One attempt. */
-export async function listProvenDays(
+/** What `sql` lists of these places ($1): so many days at most ($2), and how many there are, which each row says. One attempt. */
+async function listDays<T>(
   database: Database,
+  sql: string,
   places: readonly ToldPlace[],
   most: number,
-): Promise<{ readonly days: readonly ProvenDay[]; readonly count: number }> {
-  const rows = await database.query<ProvenDay & { count: number }>(
+) {
+  const values = [JSON.stringify(places), most];
+  const rows = await database.query<T & { count: number }>(sql, values);
+  return { days: rows.map(({ count: _, ...day }) => day as T), count: rows[0]?.count ?? 0 };
+}
+
+/** The days whose first entry lies in these places, by stream and day: some of them, and how many there are. */
+export const listProvenDays = (database: Database, places: readonly ToldPlace[], most: number) =>
+  listDays<ProvenDay>(
+    database,
     `select s.name as stream, l.day, d.records, d.proof, count(*) over () as count
        from ${PLACES}
        join daywalk.ledger l on l.stream_id = place."streamId" and l.entry > place."after" and l.entry <= place."upTo" and l.revision = 1
@@ -142,10 +151,9 @@ export async function listProvenDays(
        join daywalk.streams s on s.stream_id = l.stream_id
       order by s.name, l.day
       limit $2`,
-    [JSON.stringify(places), most],
+    places,
+    most,
   );
-  return { days: rows.map(({ count: _, ...day }) => day), count: rows[0]?.count ?? 0 };
-}
 
 /** A day of which the source does not show some records any more. */
 export interface GoneDay extends Pick<KnownDay, 'stream' | 'day' | 'records'> {
@@ -155,27 +163,23 @@ export interface GoneDay extends Pick<KnownDay, 'stream' | 'day' | 'records'> {
 
 /**
  * The days that came to lack records by what these places tell: some of them, and how many there are. Not those that have lost so many
- * that the alarm tells of them, nor what the source's retention took. One attempt.
+ * that the alarm tells of them, nor what the source's retention took.
  */
-export async function listGoneDays(
-  database: Database,
-  places: readonly ToldPlace[],
-  most: number,
-): Promise<{ readonly days: readonly GoneDay[]; readonly count: number }> {
-  const rows = await database.query<GoneDay & { count: number }>(
+export const listGoneDays = (database: Database, places: readonly ToldPlace[], most: number) =>
+  listDays<GoneDay>(
+    database,
     `select s.name as stream, p.day, least(sum(p.lost)::bigint, d.lost) as lost, d.records, count(*) over () as count
        from ${PLACES}
        join daywalk.publications p on p.stream_id = place."streamId" and p.seq > place."afterSeq" and p.seq <= place."upToSeq"
        join daywalk.days d on d.stream_id = p.stream_id and d.day = p.day
        join daywalk.streams s on s.stream_id = p.stream_id
-      where p.lost > 0 and d.lost > 0 and d.retired_since is null and (d.lost <= $3 or d.lost <= $4::double precision * d.records)
+      where p.lost > 0 and d.lost > 0 and d.retired_since is null and not ${LOST_TOO_MUCH}
       group by s.name, p.day, d.lost, d.records
       order by s.name, p.day
       limit $2`,
-    [JSON.stringify(places), most, MOST_LOST.records, MOST_LOST.share],
+    places,
+    most,
   );
-  return { days: rows.map(({ count: _, ...day }) => day), count: rows[0]?.count ?? 0 };
-}
 
 /** Notes that it was told, or that it could not be: then the next run tries again. One attempt. */
 export async function noteDaysTold(

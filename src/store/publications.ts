@@ -11,7 +11,7 @@ export interface Gone {
   readonly lost: number;
   /** Days that have any. */
   readonly days: number;
-  /** Days of which it lost more than ten records, and more than one in a hundred: a failure of the source. */
+  /** Days of which it lost more than ten records, and more than one in a hundred. */
   readonly failures: readonly {
     readonly day: Day;
     readonly lost: number;
@@ -24,8 +24,8 @@ export interface Gone {
   readonly identified: boolean;
 }
 
-/** So many records of a day are lost before it counts as a failure of the source, and such a share of it. */
-export const MOST_LOST = { records: 10, share: 0.01 } as const;
+/** A condition: day `d` lost so much that it counts as a failure of the source. */
+export const LOST_TOO_MUCH = '(d.lost > 10 and d.lost > 0.01 * d.records)';
 
 /** What is gone from each of these streams that is registered; retired days are not counted as lost. */
 export function readGone(database: Database, streamNames: readonly string[]): Promise<Gone[]> {
@@ -34,7 +34,7 @@ export function readGone(database: Database, streamNames: readonly string[]): Pr
             coalesce(sum(d.lost) filter (where d.retired_since is null), 0)::bigint as lost,
             count(*) filter (where d.gone > 0) as days,
             coalesce(jsonb_agg(jsonb_build_object('day', d.day, 'lost', d.lost, 'records', d.records) order by d.day)
-                       filter (where d.retired_since is null and d.lost > $2 and d.lost > $3::double precision * d.records), '[]') as failures,
+                       filter (where d.retired_since is null and ${LOST_TOO_MUCH}), '[]') as failures,
             count(*) filter (where d.retired_since is not null) as "retiredDays",
             max(d.day) filter (where d.retired_since is not null) as "newestRetired",
             s.id_path is not null as identified
@@ -43,6 +43,6 @@ export function readGone(database: Database, streamNames: readonly string[]): Pr
       where s.name = any ($1::text[])
       group by s.stream_id
       order by array_position($1::text[], s.name)`,
-    [streamNames, MOST_LOST.records, MOST_LOST.share],
+    [streamNames],
   );
 }
