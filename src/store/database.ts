@@ -63,8 +63,8 @@ export class Database {
     values: SqlValues = [],
     signal?: AbortSignal,
   ): Promise<Row[]> {
-    const bytes = values.find(Buffer.isBuffer)?.length ?? 0;
-    const body = watchBody(bytes, () => this.query('select 1').then(() => true));
+    const sent = values.find(Buffer.isBuffer);
+    const body = sent && watchBody(sent.length, () => this.query('select 1').then(() => true));
     return this.retry(() => this.query<Row>(sql, values), signal, undefined, body);
   }
 
