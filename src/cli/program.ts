@@ -26,7 +26,7 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
       '(options stand behind the verb: daywalk status --json; daywalk --help tells more)',
     )
     .addHelpText('after', AFTER_HELP);
-  const given = new Set<string>();
+  const given = new Map<string, Option>();
   // It may stand before the verb, too.
   const config = new Option('--config <file>', SETTINGS.config.description);
   program.addOption(config);
@@ -44,7 +44,7 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
 function addVerb(
   program: Command,
   row: VerbRow,
-  given: Set<string>,
+  given: Map<string, Option>,
   signal: AbortSignal,
   onEnd: OnEnd,
 ): void {
@@ -59,42 +59,27 @@ function addVerb(
   if (argument !== undefined) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   addSettings(command, row);
-  const hasOwnStreams = options.some(({ long }) => long === '--stream');
-  for (const option of command.options)
-    if (option.required)
-      onlyOnce(
-        command,
-        option,
-        given,
-        option.long === '--stream' && !hasOwnStreams ? '--streams' : undefined,
-      );
+  for (const option of command.options) if (option.required) onlyOnce(command, option, given);
   if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
   command.action(async (...called: unknown[]) => {
     const run = await load();
-    const { stream, ...others } = command.optsWithGlobals();
-    // A verb without streams of its own choice takes both spellings for the setting.
-    const streams = hasOwnStreams ? undefined : stream;
     const words = argument === undefined ? {} : { [argument.name()]: called[0] };
-    onEnd(await run({ options: { stream, streams, ...others, ...words }, signal }));
+    onEnd(await run({ options: { ...command.optsWithGlobals(), ...words }, signal }));
   });
 }
 
 /**
  * Of a flag that stands twice, be it before and behind the verb or in another spelling, one would not be heard.
- * @param given the flags that stand there so far.
+ * @param given the flags that stand there so far, by what they set.
  */
-function onlyOnce(
-  command: Command,
-  option: Option,
-  given: Set<string>,
-  flag = String(option.long),
-): void {
+function onlyOnce(command: Command, option: Option, given: Map<string, Option>): void {
   command.on(`option:${option.name()}`, () => {
-    if (given.has(flag))
-      throw new SettingsError(`${flag} stands twice`, {
+    const sets = option.attributeName();
+    if (given.has(sets))
+      throw new SettingsError(`${given.get(sets)?.long} stands twice`, {
         hint: 'Give it once; several names stand behind it with commas: --streams events,smart-event.',
       });
-    given.add(flag);
+    given.set(sets, option);
   });
 }
 
@@ -125,7 +110,11 @@ function addSettings(command: Command, { settings, options = [], shows = [] }: V
     return '';
   });
   if (rows.some(({ key }) => key === 'streams') && !options.some(({ long }) => long === '--stream'))
-    command.addOption(new Option('--stream <names>', 'the same as --streams').hideHelp());
+    command.addOption(
+      Object.assign(new Option('--stream <names>', 'the same as --streams').hideHelp(), {
+        attributeName: () => 'streams',
+      }),
+    );
   command.option('--help-all', 'this help, with every setting that the verb obeys');
   command.on('option:help-all', () => {
     all = true;
