@@ -1396,23 +1396,22 @@ CREATE OR REPLACE FUNCTION daywalk.found_at(cut bigint, under text[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with newest as materialized (
-    select k.walk_id, k.role, k.ignored, k.records_path, k.united from daywalk.proven_walks(cut) as k
+    select k.walk_id, k.role, k.ignored, k.records_path, k.finished_at, k.united from daywalk.proven_walks(cut) as k
   ), walk as materialized (
     select n.*, true as is_newest from newest n
      union all
-    select k.walk_id, k.role, k.ignored, k.records_path, k.proof ? 'unites', false
+    select k.walk_id, k.role, k.ignored, k.records_path, k.finished_at, k.proof ? 'unites', false
       from daywalk.walks k
      where k.window_id = cut and k.outcome = 'proven' and k.pruning is null and k.walk_id not in (select n.walk_id from newest n)
   )
   select hash, coalesce(max(copies) filter (where role = 'across' and is_newest), 0), coalesce(max(copies) filter (where role = 'before' and is_newest), 0),
          coalesce(max(copies) filter (where role = 'after' and is_newest), 0), coalesce(max(copies) filter (where role = 'across'), 0),
          coalesce(max(copies) filter (where role = 'before'), 0), coalesce(max(copies) filter (where role = 'after'), 0), min(finished_at)
-    from (select h.hash, k.role, k.is_newest, count(*) as copies, min(ended.finished_at) as finished_at
+    from (select h.hash, k.role, k.is_newest, k.finished_at, count(*) as copies
             from walk k
-            join daywalk.walks ended using (walk_id)
            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-           group by h.hash, k.walk_id, k.role, k.is_newest, case when k.united then p.page_no end) as by_place
+           group by h.hash, k.walk_id, k.role, k.is_newest, k.finished_at, case when k.united then p.page_no end) as by_place
    group by hash
 $function$;
 
@@ -2814,7 +2813,7 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.proven_walks(top bigint)
- RETURNS TABLE(window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], united boolean)
+ RETURNS TABLE(window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], finished_at timestamp with time zone, united boolean)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2822,7 +2821,7 @@ CREATE OR REPLACE FUNCTION daywalk.proven_walks(top bigint)
 AS $function$
 begin
   return query
-  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path,
+  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path, k.finished_at,
          leaf.kind <> 'cut' and leaf.proof ? 'unites' or count(*) over (partition by leaf.window_id, k.role) > 1
     from daywalk.leaves(top) as leaf
     join daywalk.walks k on k.walk_id = any (daywalk.walks_of(leaf.proof));
