@@ -6,7 +6,7 @@ import {
   verbsTableMarkdown,
 } from '../dist/cli/docs-tables.js';
 import { manPage } from '../dist/cli/man-page.js';
-import { version } from '../dist/cli/package-version.js';
+import { packageVersion } from '../dist/cli/package-version.js';
 import { fileSchema } from '../dist/settings/file/file-schema.js';
 
 /** Puts a table between its marks on a page. */
@@ -23,7 +23,7 @@ write('verbs.md', 'verbs', verbsTableMarkdown());
 write('verbs.md', 'exit codes', exitCodesTableMarkdown());
 write('settings.md', 'settings', settingsTableMarkdown());
 
-writeFileSync(new URL('daywalk.1', import.meta.url), `${manPage(version())}\n`);
+writeFileSync(new URL('daywalk.1', import.meta.url), `${manPage(packageVersion())}\n`);
 
 const schema = new URL('daywalk.schema.json', import.meta.url);
 writeFileSync(schema, `${JSON.stringify(fileSchema(), null, 2)}\n`);

@@ -1,6 +1,6 @@
 /** The redactor: strikes secrets out of text, in the spellings that a header or a body can carry, and finds keys in bodies. */
 import { base64Of, remembering, secretSpans } from './spellings.ts';
-import { cut, oneLine } from './text.ts';
+import { clip, oneLine } from './text.ts';
 
 /** The secrets of a process; who shows text asks it each time, so that a key that was read again is struck out at once. */
 export interface Redactor {
@@ -79,7 +79,7 @@ export function excerpt(
     const longest = Math.max(0, ...secrets.map((secret) => secret.length * LONGEST_SPELLING));
     clean = clean.slice(0, Math.max(0, clean.length - longest));
   }
-  return cut(withoutBegun(clean, secrets), max);
+  return clip(withoutBegun(clean, secrets), max);
 }
 
 /** Text of which the sender may have been cut off within a secret, without what came of that. */

@@ -151,7 +151,7 @@ interface FileProblem {
 }
 
 /** What an error says of a file; null: it is of another kind, or of no file. */
-export function problemOf(error: unknown, path: string): FileProblem | null {
+export function fileProblem(error: unknown, path: string): FileProblem | null {
   const code = codeOf(error) ?? '';
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code))
     return { kind: 'full', message: `no space is left for ${path}` };

@@ -24,7 +24,7 @@ export function oneLine(text: string): string {
 }
 
 /** So many characters of a text at most. */
-export function cut(text: string, most: number): string {
+export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 

@@ -7,7 +7,7 @@ import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
 import { writeDuration } from '../settings/values/quantity.ts';
-import { dayOf, EARLIEST } from '../settings/values/time.ts';
+import { EARLIEST, parseDay } from '../settings/values/time.ts';
 import { DAYS_TAKEN, type Options } from './verb.ts';
 
 /** When days begin and are closed where the source is. */
@@ -90,9 +90,9 @@ function spanOf(text: string, today: Day): DayRange | Wrong {
   if (ago === undefined && !isMonth && !/^\d{4}-\d{2}-\d{2}$/.test(word))
     return new Wrong(`is no day; write ${DAYS_TAKEN}`);
   if (isMonth) {
-    const from = dayOf(`${word}-01`);
+    const from = parseDay(`${word}-01`);
     return from instanceof Wrong ? from : { from, to: lastDayOf(word) };
   }
-  const day = dayOf(ago === undefined ? word : addDays(today, -Number(ago)));
+  const day = parseDay(ago === undefined ? word : addDays(today, -Number(ago)));
   return day instanceof Wrong ? day : { from: day, to: day };
 }

@@ -6,7 +6,7 @@ import { expectationOf, type Settings } from '../settings/settings.ts';
 import type { Activity } from '../status-page/activity.ts';
 import type { Metrics } from '../status-page/metrics.ts';
 import { StatusServer } from '../status-page/status-server.ts';
-import { version } from './package-version.ts';
+import { packageVersion } from './package-version.ts';
 import { redactor } from './process-redactor.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function openStatusPage(
       hosts: settings.statusHosts ?? [],
       streams: settings.streams.map(({ name }) => name),
       expectation: expectationOf(settings),
-      version: version(),
+      version: packageVersion(),
       clock: systemClock,
       log,
       strike: redactor.redact,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** As in `package.json`. */
-export function version(): string {
+export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

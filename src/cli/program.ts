@@ -3,7 +3,7 @@ import { Argument, Command, Option } from 'commander';
 import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { isSecret } from '../settings/table/setting.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
-import { version } from './package-version.ts';
+import { packageVersion } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
@@ -17,7 +17,7 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .description(
       'Exports an Event Query API into Postgres, one day window at a time, and can show that nothing is missing.',
     )
-    .version(version(), '-v, --version', 'the version')
+    .version(packageVersion(), '-v, --version', 'the version')
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
     .helpCommand(false)

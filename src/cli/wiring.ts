@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
 import { createLogger, type Logger, type ProcessLogger } from '../log.ts';
 import type { Stream } from '../model.ts';
-import { secretsOf } from '../settings/describe.ts';
+import { settingsSecrets } from '../settings/describe.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Need } from '../settings/rules.ts';
@@ -32,7 +32,7 @@ export function askedOf(invocation: Invocation, needs: readonly Need[] = ['datab
   const { options: flags } = invocation;
   const places = { flags, environment: readEnvironment(), cwd: process.cwd() };
   const loaded = loadSettings({ ...places, require: needs });
-  redactor.add(...secretsOf(loaded));
+  redactor.add(...settingsSecrets(loaded));
   const isQuiet = flags.quiet === true && loaded.logLevel !== 'error';
   const settings: Settings = isQuiet ? { ...loaded, logLevel: 'warn' } : loaded;
   const streams = chosen(settings.streams, flags.stream);

@@ -4,7 +4,7 @@ import { type FileHandle, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SettingsError } from '../errors.ts';
-import { codeOf, problemOf, throughHalf, withFile } from '../rooted-files.ts';
+import { codeOf, fileProblem, throughHalf, withFile } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
 
 /**
@@ -59,7 +59,7 @@ export async function faultOf(
 
 /** What went wrong with a file, and what to do about it; errors that are none of files stay as they are. */
 export function namedFileError(error: unknown, path: string): unknown {
-  const problem = problemOf(error, path);
+  const problem = fileProblem(error, path);
   if (problem !== null)
     return new SettingsError(problem.message, { cause: error, hint: HINTS[problem.kind] });
   const code = codeOf(error) ?? '';

@@ -1,7 +1,7 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
 import { commandLine } from '../days/gaps.ts';
-import { cut, formatDuration, linesOf, oneLine, utcMinute } from '../text.ts';
+import { clip, formatDuration, linesOf, oneLine, utcMinute } from '../text.ts';
 import type { Posted } from './post.ts';
 import type { Notification } from './rows.ts';
 
@@ -119,4 +119,4 @@ function forSlack(lines: readonly string[]): string {
 /** Header values are Latin letters. */
 const asciiOf = (text: string): string => oneLine(text).replace(/[^\x20-\x7e]/g, '?');
 
-const shortened = (text: string): string => cut(oneLine(text), MOST_LETTERS);
+const shortened = (text: string): string => clip(oneLine(text), MOST_LETTERS);

@@ -41,7 +41,7 @@ function textOf(row: SettingRow, settings: Settings): string | null {
 }
 
 /** Every text that must not be shown. */
-export function secretsOf(settings: Settings): string[] {
+export function settingsSecrets(settings: Settings): string[] {
   const texts = ROWS.flatMap((row) => {
     const value = settings[row.key];
     if (!(value instanceof Secret)) return [];

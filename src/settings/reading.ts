@@ -2,7 +2,7 @@
 
 import { Problems, Wrong } from './problems.ts';
 import type { Origin } from './settings.ts';
-import { type ReadFile, textOf } from './small-files.ts';
+import { type ReadFile, readText } from './small-files.ts';
 import { isSecret } from './table/setting.ts';
 import { SETTINGS, type SettingKey } from './table/table.ts';
 import { Secret } from './values/secret.ts';
@@ -35,8 +35,8 @@ export class Reading {
   }
 
   /** The text of a file, or what is wrong with it. */
-  textOf(path: string): string | Wrong {
-    return textOf(path, this.#readFile);
+  readText(path: string): string | Wrong {
+    return readText(path, this.#readFile);
   }
 
   /**

@@ -22,7 +22,7 @@ export function readSecrets(reading: Reading): void {
     }
     const path = values.get(fileKey);
     if (typeof path !== 'string') continue;
-    const found = reading.textOf(path);
+    const found = reading.readText(path);
     const text = found instanceof Wrong ? found : found.replace(/\r?\n$/, '');
     if (text instanceof Wrong)
       reading.wrong(fileKey, `${named(file.text.trim(), path, reading)} ${text.why}`);
@@ -34,7 +34,7 @@ export function readSecrets(reading: Reading): void {
 /** What should be the path of a file that holds a secret, for a message: somebody may have put the secret itself there. */
 function named(text: string, path: string, reading: Reading): string {
   const isPath =
-    text.startsWith('/') || (text.includes('/') && reading.textOf(dirname(path)) !== MISSING);
+    text.startsWith('/') || (text.includes('/') && reading.readText(dirname(path)) !== MISSING);
   return isPath ? shownWord(path) : 'what it names (not shown, as it may be the secret itself)';
 }
 
@@ -60,7 +60,7 @@ const TLS_FILES = ['apiCaFile', 'tierCaFile', 'apiClientCertFile', 'apiClientKey
 export function checkTlsFiles(reading: Reading): void {
   for (const key of TLS_FILES) {
     const path = reading.values.get(key);
-    const text = typeof path === 'string' ? reading.textOf(path) : '';
+    const text = typeof path === 'string' ? reading.readText(path) : '';
     if (text instanceof Wrong) reading.wrong(key, `${shownWord(String(path))} ${text.why}`);
   }
 }

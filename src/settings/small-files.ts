@@ -33,7 +33,7 @@ export const readSmallFile: ReadFile = (path) => {
 export const MISSING = new Wrong('does not exist');
 
 /** The text of the file, or what is wrong with it. */
-export function textOf(path: string, readFile: ReadFile): string | Wrong {
+export function readText(path: string, readFile: ReadFile): string | Wrong {
   try {
     const bytes = readFile(path);
     if (bytes.length > LIMIT) return new Wrong(`is larger than ${LIMIT / 1024} KiB`);

@@ -10,7 +10,7 @@ import {
 import { excerpt } from '../redactor.ts';
 
 /** The connection ended before an answer began. On a kept connection this is most often the server's idle timeout. */
-export class ConnectionLostError extends TransientError {}
+export class LostBeforeAnswerError extends TransientError {}
 
 /** What the words of a failure need. */
 export interface FailurePlace {
@@ -51,7 +51,7 @@ export function namedFailure(
     return new TransientError(`connection to ${host} failed: ${message}`, details);
   return answering
     ? new TransientError(`connection to ${host} lost in the middle of the answer`, details)
-    : new ConnectionLostError(`connection to ${host} lost before an answer`, details);
+    : new LostBeforeAnswerError(`connection to ${host} lost before an answer`, details);
 }
 
 const LOST = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;

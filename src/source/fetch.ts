@@ -7,7 +7,7 @@ import type { Page, PageRequest, Priority } from '../model.ts';
 import type { Api } from './api.ts';
 import { askOnce, type Body } from './ask.ts';
 import type { PageFetch } from './exchange.ts';
-import { ConnectionLostError } from './exchange-failure.ts';
+import { LostBeforeAnswerError } from './exchange-failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
 
@@ -93,7 +93,7 @@ async function attempt(api: Api, page: PageFetch): Promise<Body> {
         page.requests++;
         return await askOnce(api, page, key, fresh ?? api.dispatcher, permit);
       } catch (error) {
-        if (error instanceof ConnectionLostError && mayBeKept && !page.freshConnection) {
+        if (error instanceof LostBeforeAnswerError && mayBeKept && !page.freshConnection) {
           page.freshConnection = true;
           fresh = api.freshDispatcher();
         } else if (error instanceof RefusedError && (await isKeyRenewed(api, page, key, error))) {

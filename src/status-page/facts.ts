@@ -27,9 +27,9 @@ const KEPT_MS = 2_000;
 const MOST_KEPT = 64;
 
 /** Where the export stands, at one moment. */
-export type Standing = Awaited<ReturnType<typeof readStanding>>;
+export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-async function readStanding(database: Database, { streams, expectation }: FactsParts) {
+async function readOverview(database: Database, { streams, expectation }: FactsParts) {
   const [{ days, ...judged }, found] = await Promise.all([
     readHealth(database, streams, expectation),
     readTogether({
@@ -43,7 +43,7 @@ async function readStanding(database: Database, { streams, expectation }: FactsP
 }
 
 /** What may be asked, each kept for a short time. */
-export type Facts = ReturnType<typeof openFacts>;
+export type StatusFacts = ReturnType<typeof openFacts>;
 
 /**
  * Reads nothing yet.
@@ -55,7 +55,7 @@ export function openFacts(parts: FactsParts, shared: Way, chosen: Way) {
   /** By their paths. */
   const pages = new Map<string, () => Promise<Answer>>();
   return {
-    standing: keep(clock, async () => readStanding(shared(), parts)),
+    standing: keep(clock, async () => readOverview(shared(), parts)),
     lateness: keep(clock, async () => readLateness(shared(), streams)),
     document: keep(clock, async () =>
       statusDocument(await readStatus(shared(), streams, expectation), expectation.schedule),

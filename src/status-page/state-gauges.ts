@@ -3,7 +3,7 @@ import { Gauge, Registry } from 'prom-client';
 import { sumOf } from '../days/covered-days.ts';
 import { closesAt } from '../plan/days.ts';
 import type { Activity } from './activity.ts';
-import type { Standing } from './facts.ts';
+import type { Overview } from './facts.ts';
 
 /** All that the gauges show. */
 export interface StateNow {
@@ -11,7 +11,7 @@ export interface StateNow {
   /** IANA name of the source's zone. */
   readonly timeZone: string;
   /** Null: the database is away. */
-  readonly standing: Standing | null;
+  readonly standing: Overview | null;
   readonly doing: Readonly<Activity>;
 }
 

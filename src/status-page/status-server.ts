@@ -10,11 +10,11 @@ import type { Logger } from '../log.ts';
 import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
-import { dayOf } from '../settings/values/time.ts';
+import { parseDay } from '../settings/values/time.ts';
 import { Database } from '../store/database.ts';
 import type { Activity } from './activity.ts';
 import { isOurHost } from './allowed-hosts.ts';
-import { type Facts, type FactsParts, openFacts, type Standing } from './facts.ts';
+import { type FactsParts, type Overview, openFacts, type StatusFacts } from './facts.ts';
 import { healthAnswer, refusedSentence, unknownHealth, withNotInStep } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
@@ -52,7 +52,7 @@ export class StatusServer {
   readonly #parts: StatusServerParts;
   #listener: Listener | null = null;
   #databases: readonly Database[] = [];
-  readonly #facts: Facts;
+  readonly #facts: StatusFacts;
   #waitsFor = 'the worker has just begun to open its database';
 
   constructor(parts: StatusServerParts) {
@@ -181,7 +181,7 @@ export class StatusServer {
   }
 
   /** Where the export stands; a key that is refused goes before all else. */
-  async #standingNow(): Promise<Standing> {
+  async #standingNow(): Promise<Overview> {
     const { activity, strike } = this.#parts;
     const standing = await this.#facts.standing();
     const { refused, notInStep } = activity;
@@ -226,4 +226,4 @@ const FIXED = new Map<string, Answer>([
 const BELOW = /^\/(day|month)\/([\w-]{1,63})\/(\d{4}-\d{2}(?:-\d{2})?)$/;
 
 /** A day of the calendar, with days before and after it. */
-const isShown = (text: string): boolean => !(dayOf(text) instanceof Wrong) && text < '9999';
+const isShown = (text: string): boolean => !(parseDay(text) instanceof Wrong) && text < '9999';

@@ -33,7 +33,7 @@ const MOST_PATHS = 5_000;
  * The paths in the shown records of these pages.
  * @param perPage look at about so many records of each page, evenly spread; null: at all.
  */
-export function readFields(
+export function listFieldsFound(
   database: Database,
   { day, walks }: ShownDay,
   pages: readonly PageName[],

@@ -3,7 +3,7 @@
 import { type ArchivedDay, listArchivedDays } from '../files/rows.ts';
 import type { Day, OpenRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { type FieldFound, listPageNames, type PageName, readFields } from './field-rows.ts';
+import { type FieldFound, listFieldsFound, listPageNames, type PageName } from './field-rows.ts';
 
 /** What to look at. */
 export interface FieldSearch extends OpenRange {
@@ -57,7 +57,7 @@ async function lookAt(
   for (const day of days)
     for (const pages of pagesOf(await listPageNames(database, day), all)) {
       signal.throwIfAborted();
-      for (const field of await readFields(database, day, pages, all ? null : SOME.records))
+      for (const field of await listFieldsFound(database, day, pages, all ? null : SOME.records))
         if (field.path.length === 0) records += field.records;
         else merge(found, stream, day, field);
     }

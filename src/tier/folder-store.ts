@@ -5,13 +5,13 @@ import type { Clock } from '../clock.ts';
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
 import {
   codeOf,
+  fileProblem,
   inFolderOf,
-  problemOf,
   throughHalf,
   unlinkIfThere,
   withFile,
 } from '../rooted-files.ts';
-import { checkKey, type ObjectBody, type ObjectStore, piecesOf, readPart } from './object-store.ts';
+import { checkKey, type ObjectBody, type ObjectStore, piecesOf, readFrom } from './object-store.ts';
 
 const HALF = '.half';
 /** A writer that lives touches its half file more often. */
@@ -62,7 +62,7 @@ export function openFolderStore(root: string, clock: Clock): ObjectStore {
         withFile(root, key, (file, size) => {
           signal.throwIfAborted();
           const { start, end } = range ?? { start: 0, end: size };
-          return readPart(file, Math.min(start, size), Math.min(end, size));
+          return readFrom(file, Math.min(start, size), Math.min(end, size));
         }),
       ).catch(nullIfAbsent),
     size: (key) =>
@@ -99,7 +99,7 @@ function storeError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (error instanceof DaywalkError || code === undefined || !/^E[A-Z0-9]+$/.test(code))
     return error;
-  const problem = problemOf(error, path);
+  const problem = fileProblem(error, path);
   return problem === null
     ? new ObjectStoreError('away', `${path} cannot be read or written (${code})`, { cause: error })
     : new ObjectStoreError('settings', problem.message, {

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay } from '../store/moved-days.ts';
 import { EVENTS_FOLDER } from './day-objects.ts';
 import type { LiveFile } from './delta/delta-actions.ts';
-import type { DeltaLog, TableDay } from './delta/delta-log.ts';
+import type { DayFile, DeltaLog } from './delta/delta-log.ts';
 import { foreign } from './delta/delta-replay.ts';
 import type { ObjectStore } from './object-store.ts';
 import { claimDay, claimLog, keepKnown } from './rows.ts';
@@ -50,7 +50,7 @@ export async function withDay<T>(
 }
 
 /** Commits that a day has a file, or none, while no other process commits; what changes nothing is not written. */
-export async function commitAlone({ database, log, signal }: TierParts, day: TableDay) {
+export async function commitAlone({ database, log, signal }: TierParts, day: DayFile) {
   await database.retry(() => database.alone(claimLog, () => log.commit(day, signal)));
 }
 

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, SettingsError } from '../errors.ts';
-import { problemOf } from '../rooted-files.ts';
+import { fileProblem } from '../rooted-files.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
 import type { ObjectKind } from './day-objects.ts';
 import type { TierParts } from './moved-log.ts';
 import { isSpoiled, readBack } from './object-file.ts';
-import { readPart } from './object-store.ts';
+import { readFrom } from './object-store.ts';
 
 /** Objects that a killed attempt may have left under the names that are tried. */
 const MOST_ATTEMPTS = 100;
@@ -32,11 +32,11 @@ export async function writeObject<Row>(
   const file = await openTemporary(clock);
   try {
     const written = await write(file, rows, signal).catch((cause: unknown) => {
-      throw problemOf(cause, tmpdir())?.kind === 'full' ? noRoom(cause) : cause;
+      throw fileProblem(cause, tmpdir())?.kind === 'full' ? noRoom(cause) : cause;
     });
     if (written.records !== count) return null;
     const { bytes, sha256 } = written;
-    const body = { bytes, sha256, read: readPart.bind(null, file) };
+    const body = { bytes, sha256, read: readFrom.bind(null, file) };
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       const name = attempt === 1 ? publication : `${publication}-${attempt}`;
       const key = keyOf(stream, day, name);

@@ -99,7 +99,7 @@ export async function* piecesOf(body: ObjectBody): AsyncGenerator<Buffer> {
 }
 
 /** The bytes of a file from `start` to `end`, which is exclusive and not behind its end. */
-export async function readPart(file: FileHandle, start: number, end: number): Promise<Buffer> {
+export async function readFrom(file: FileHandle, start: number, end: number): Promise<Buffer> {
   const part = Buffer.allocUnsafe(end - start);
   for (let at = 0; at < part.length; ) {
     const { bytesRead } = await file.read(part, at, part.length - at, start + at);

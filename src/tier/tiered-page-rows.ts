@@ -63,7 +63,7 @@ const valuesOf = (page: TieredPage) =>
   });
 
 /** A page of an object, by what is known of it here. */
-export interface CheckedPage {
+export interface CheckedTieredPage {
   /** It is what was sealed; null: it was not sealed. */
   readonly matches: boolean | null;
   /** Its records that were shown when the day moved, as texts. */
@@ -71,7 +71,7 @@ export interface CheckedPage {
 }
 
 /** Compares a page with its seal, and tells which of its records were shown. */
-export function checkPage(database: Database, page: TieredPage): Promise<CheckedPage> {
+export function checkPage(database: Database, page: TieredPage): Promise<CheckedTieredPage> {
   return database.one(
     `select daywalk.matches_seal(p.page) as matches, to_json(daywalk.shown_of(p.page)) as shown from (select ${PAGE} as page offset 0) as p`,
     valuesOf(page),

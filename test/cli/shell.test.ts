@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { completionScript } from '../../src/cli/completion.ts';
 import { manPage } from '../../src/cli/man-page.ts';
-import { version } from '../../src/cli/package-version.ts';
+import { packageVersion } from '../../src/cli/package-version.ts';
 import { SHELLS } from '../../src/cli/verb.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 import { EXIT } from '../../src/errors.ts';
@@ -69,7 +69,7 @@ describe('the manual page', () => {
   const file = new URL('../../docs/daywalk.1', import.meta.url);
 
   test('is the one in docs; `npm run docs` writes it', () => {
-    expect(readFileSync(file, 'utf8')).toBe(`${manPage(version())}\n`);
+    expect(readFileSync(file, 'utf8')).toBe(`${manPage(packageVersion())}\n`);
   });
 
   testWith(

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { beginningOf, mayGrow, repair } from '../../src/store/bodies/body-repair.ts';
+import { mayGrow, repair, visible } from '../../src/store/bodies/body-repair.ts';
 import { isJson } from '../support/is-json.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { fuzz } from './fuzzing.ts';
@@ -141,7 +141,7 @@ const mayBecome = (key: string, name: string): boolean =>
   name.startsWith(cured(key)) && /^(\ufffd[0-9a-f]{8})?$/.test(name.slice(cured(key).length));
 /** A key as the path of a change shows it. */
 const escaped = (name: string): string =>
-  beginningOf(name, 64).replaceAll('~', '~0').replaceAll('/', '~1');
+  visible(name, 64).replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Where two documents differ although no change there is told. */
 function* untold(

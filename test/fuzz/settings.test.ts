@@ -6,7 +6,7 @@ import { Wrong } from '../../src/settings/problems.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { formatJsonPath, parseJsonPath } from '../../src/settings/values/paths.ts';
 import { parseDuration, parseSize } from '../../src/settings/values/quantity.ts';
-import { dayOf, parseCron, parseTimezone } from '../../src/settings/values/time.ts';
+import { parseCron, parseDay, parseTimezone } from '../../src/settings/values/time.ts';
 import { load, loadYaml } from '../settings/loading.ts';
 import { tries } from '../support/night.ts';
 import { fuzz } from './fuzzing.ts';
@@ -180,7 +180,7 @@ fuzz({
     const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
     const real =
       at !== undefined && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
-    const day = dayOf(text);
+    const day = parseDay(text);
     expect(day).toEqual(real && text >= '1970-01-01' ? text : expect.any(Wrong));
   },
 });

@@ -48,7 +48,7 @@ describe('an address and a port', () => {
 });
 
 test('a hook is a secret: shown without its path, and every part of it is struck out', async () => {
-  const { describeSettings, secretsOf } = await import('../../src/settings/describe.ts');
+  const { describeSettings, settingsSecrets } = await import('../../src/settings/describe.ts');
   const settings = load({
     environment: {
       DAYWALK_PING_URL: 'https://hc-ping.com/0d338dcc-a054-11ec-b909-0242ac120002?create=1',
@@ -60,7 +60,7 @@ test('a hook is a secret: shown without its path, and every part of it is struck
   );
   expect(lines['ping.url']).toMatch(/^https:\/\/hc-ping\.com\/.{1,12}$/);
   expect(lines['webhook.url']).toMatch(/^https:\/\/hooks\.slack\.com\/.{1,12}$/);
-  const secrets = secretsOf(settings);
+  const secrets = settingsSecrets(settings);
   expect(secrets).toContain('0d338dcc-a054-11ec-b909-0242ac120002');
   expect(secrets).toContain('XXXXXXXXXXXX');
   expect(secrets).not.toContain('services');

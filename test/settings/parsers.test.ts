@@ -13,7 +13,7 @@ import {
   writeDuration,
 } from '../../src/settings/values/quantity.ts';
 import { Secret } from '../../src/settings/values/secret.ts';
-import { dayOf, parseCron, parseTimezone } from '../../src/settings/values/time.ts';
+import { parseCron, parseDay, parseTimezone } from '../../src/settings/values/time.ts';
 import {
   parseApiUrl,
   parseDatabaseUrl,
@@ -98,7 +98,7 @@ describe('quantities', () => {
 
 describe('days', () => {
   test.each(['2024-02-29', '1970-01-01', '2000-02-29', '9999-12-31'])('%s is a day', (text) =>
-    expect(dayOf(text)).toBe(text),
+    expect(parseDay(text)).toBe(text),
   );
   test.each([
     ['2024-02-30', 'is not a day of the calendar'],
@@ -111,7 +111,7 @@ describe('days', () => {
     ['31.01.2024', 'is not a date such as 2024-01-31'],
     ['2024-01-01T00:00', 'is not a date such as 2024-01-31'],
     ['yesterday', 'is not a date such as 2024-01-31'],
-  ])('%s %s', (text, expected) => expect(why(dayOf(text))).toBe(expected));
+  ])('%s %s', (text, expected) => expect(why(parseDay(text))).toBe(expected));
 });
 
 describe('time zones', () => {

@@ -1,7 +1,7 @@
 /** Secrets: whatever is set, right or wrong, none appears in a message, a description or a printed object. */
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { describeSettings, secretsOf } from '../../src/settings/describe.ts';
+import { describeSettings, settingsSecrets } from '../../src/settings/describe.ts';
 import { MASK, Secret } from '../../src/settings/values/secret.ts';
 import { load, loadYaml, problemsOf } from './loading.ts';
 import { noSecretIsPrinted } from './printed-secrets.ts';
@@ -30,11 +30,11 @@ test('what the log must blank out', () => {
       HTTPS_PROXY: 'http://pu:pp@proxy:1',
     },
   });
-  const secrets = secretsOf(settings);
+  const secrets = settingsSecrets(settings);
   for (const text of ['a"key\\1', 'p%23w', 'p#w', 's3cret', 'pp', btoa('pu:pp')])
     expect(secrets).toContain(text);
   expect(secrets).not.toContain('');
-  expect(secretsOf(load())).toEqual([]);
+  expect(settingsSecrets(load())).toEqual([]);
   const lines = Object.fromEntries(
     describeSettings(settings).map((line) => [line.name, line.value]),
   );
@@ -72,7 +72,7 @@ test('of a database with several hosts the hosts are shown, and the secrets are 
   const settings = load({
     environment: { DATABASE_URL: 'postgres://u:p%23w,x@db1:5432,db2,[::1]:5433/x?sslpassword=s3' },
   });
-  expect(secretsOf(settings)).toEqual(expect.arrayContaining(['p%23w,x', 'p#w,x', 's3']));
+  expect(settingsSecrets(settings)).toEqual(expect.arrayContaining(['p%23w,x', 'p#w,x', 's3']));
   const shown = describeSettings(settings).find(({ name }) => name === 'database.url');
   expect(shown?.value).toBe(`postgres://u:${MASK}@db1:5432,db2,[::1]:5433/x?${MASK}`);
 });

@@ -15,7 +15,7 @@ import type { Database } from '../../src/store/database.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { readRecordsAfter } from '../../src/store/shown-records.ts';
 import { proveWindow } from '../../src/store/walks.ts';
-import { listPageNames, readFields } from '../../src/tables/field-rows.ts';
+import { listFieldsFound, listPageNames } from '../../src/tables/field-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   leaseWindow,
@@ -342,7 +342,7 @@ describe('fields', () => {
     const day = await theDay();
     const names = await listPageNames(database, day);
     expect(names).toHaveLength(2);
-    const found = await readFields(database, day, names, null);
+    const found = await listFieldsFound(database, day, names, null);
     expect(Object.fromEntries(found.map(({ path, ...rest }) => [path.join('.'), rest]))).toEqual({
       // The record itself and the key that is empty are told apart by their paths only.
       '': { types: ['number'], records: 1, sample: '9007199254740993' },
@@ -362,7 +362,7 @@ describe('fields', () => {
       pagesOf(Array.from({ length: 90 }, (_, index) => `{"n${Math.floor(index / 30)}": 1}`)),
     );
     const day = await theDay();
-    const found = await readFields(database, day, await listPageNames(database, day), 9);
+    const found = await listFieldsFound(database, day, await listPageNames(database, day), 9);
     expect(found.map(({ path, records }) => [path.join('.'), records])).toEqual([
       ['', 9],
       ['n0', 3],

@@ -10,7 +10,7 @@ import type { ShownRecord } from '../../src/store/shown-records.ts';
 import { EVENTS, EVENTS_FOLDER } from '../../src/tier/day-objects.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
-import { readPart } from '../../src/tier/object-store.ts';
+import { readFrom } from '../../src/tier/object-store.ts';
 import { askClickHouse, testWithClickHouse } from '../support/clickhouse.ts';
 import { andAtNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
@@ -84,7 +84,7 @@ function stage() {
       yield records;
     })();
     const written = await EVENTS.write(file, chunks, signal);
-    const read = (start: number, end: number) => readPart(file, start, end);
+    const read = (start: number, end: number) => readFrom(file, start, end);
     await store.create(key, { ...written, read }, signal).finally(() => file.close());
     const added = {
       path: key.slice(EVENTS_FOLDER.length),

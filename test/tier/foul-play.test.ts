@@ -7,10 +7,10 @@ import type { Database } from '../../src/store/database.ts';
 import { listMovedDays, type MovedDay } from '../../src/store/moved-days.ts';
 import type { TieredPage } from '../../src/tier/day-objects.ts';
 import {
+  commitBytes,
   DeltaLogError,
   ENGINE,
   type LiveFile,
-  linesOf,
 } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
@@ -163,7 +163,7 @@ describe('a log that is not what was written', () => {
     await moveAll(partsOf(database, store), ['events'], [DAY]);
     const file = await firstFile();
     expect(file.path).not.toBe(path);
-    await store.create(commitKey(3), linesOf([OWN, { add: { ...file, path } }]));
+    await store.create(commitKey(3), commitBytes([OWN, { add: { ...file, path } }]));
     expect(await tabled(store)).toHaveLength(2);
     await moveAll(partsOf(database, store), ['events'], [DAY]);
     expect(await tabled(store)).toEqual(await moved(server));

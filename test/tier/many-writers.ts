@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { LiveFile } from '../../src/tier/delta/delta-actions.ts';
-import { DeltaLog, type TableDay } from '../../src/tier/delta/delta-log.ts';
+import { type DayFile, DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { type Death, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
 import { ANYBODY, filesAt } from './live-file.ts';
 
@@ -117,7 +117,7 @@ export function logOfSeveralWriters(runs: number): void {
         for (const { writer: index, deaths: killed, does } of steps) {
           const writer = writers[index];
           if (writer === undefined) continue;
-          const change: TableDay[] = [];
+          const change: DayFile[] = [];
           if ('add' in does) {
             names += 1;
             for (const { stream, day } of does.add) change.push(fileOf(stream, day, `n${names}`));

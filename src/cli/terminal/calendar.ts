@@ -5,7 +5,7 @@ import { countStates } from '../../days/covered-days.ts';
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
 import { nextMonth } from '../../plan/days.ts';
-import { cut, formatCount } from '../../text.ts';
+import { clip, formatCount } from '../../text.ts';
 
 /** In the order of the legend; the glyphs tell the states apart without the colours. */
 const LOOKS = {
@@ -63,7 +63,7 @@ interface Shown {
 function block(streams: readonly Shown[], months: readonly string[]): string[] {
   const beside = (margin: string, columns: readonly string[]) =>
     `${margin}${columns.join(BETWEEN)}`.trimEnd();
-  const names = streams.map(({ stream }) => cut(stream, LONGEST_MONTH).padEnd(LONGEST_MONTH));
+  const names = streams.map(({ stream }) => clip(stream, LONGEST_MONTH).padEnd(LONGEST_MONTH));
   return [
     beside(MARGIN, names),
     beside(MARGIN, streams.map(ruler)),

@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
-import { counted, cut, formatCount, linesOf, printable } from '../../text.ts';
+import { clip, counted, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -53,7 +53,7 @@ function cellsOf({ path, types, share, firstDay, lastDay, sample }: Field): stri
     `${share < 0.001 ? '<0.1' : (share * 100).toFixed(1)} %`,
     firstDay,
     lastDay,
-    sample === null ? '' : cut(printable(sample), LONGEST_SAMPLE),
+    sample === null ? '' : clip(printable(sample), LONGEST_SAMPLE),
   ];
 }
 

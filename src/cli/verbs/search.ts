@@ -8,7 +8,7 @@ import {
   type StreamHit,
   search,
 } from '../../tables/search.ts';
-import { counted, cut, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
+import { clip, counted, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { numberFlag } from '../flags.ts';
 import { openMoved } from '../open-moved.ts';
@@ -69,7 +69,7 @@ export function describeHit(hit: StreamHit): string[] {
   const gone = goneSince === null ? '' : `, gone since ${utcSecond(goneSince)}`;
   return [
     `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${utcSecond(fetchedAt)}${gone}: ${paths.join(', ')}`,
-    `  ${cut(printable(record), LONGEST_RECORD)}`,
+    `  ${clip(printable(record), LONGEST_RECORD)}`,
   ];
 }
 

@@ -30,9 +30,9 @@ export function readConfigFile(reading: Reading, cwd: string): ConfigFile {
   const path = named ? values.get('config') : resolve(cwd, NAME);
   if (typeof path !== 'string') return { isKnown: false };
   const name = named ? shownWord(named.text.trim()) : NAME;
-  const found = reading.textOf(path);
+  const found = reading.readText(path);
   if (found === MISSING && !named) {
-    if (reading.textOf(resolve(cwd, 'daywalk.yml')) === MISSING) return { isKnown: true };
+    if (reading.readText(resolve(cwd, 'daywalk.yml')) === MISSING) return { isKnown: true };
     problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
     return { isKnown: false };
   }

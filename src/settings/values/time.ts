@@ -10,7 +10,7 @@ import { didYouMean } from './spelling.ts';
 export const EARLIEST: Day = '1970-01-01';
 
 /** `text` as a day, if it is one. */
-export function dayOf(text: string): Day | Wrong {
+export function parseDay(text: string): Day | Wrong {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return new Wrong('is not a date such as 2024-01-31');
   try {
     Temporal.PlainDate.from(text);

@@ -26,7 +26,7 @@ import {
 } from './quantity.ts';
 import { MASK, Secret } from './secret.ts';
 import { didYouMean } from './spelling.ts';
-import { dayOf, parseCron, parseTimeFormat, parseTimezone } from './time.ts';
+import { parseCron, parseDay, parseTimeFormat, parseTimezone } from './time.ts';
 import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseHookUrl, parseProxyUrl } from './url.ts';
 
 /** How the text of a kind is read, and how its value is written; as it is, where that is not said. */
@@ -44,7 +44,7 @@ const SPELLINGS = {
   rate: { read: parseRate, write: formatRate },
   boolean: { read: parseBoolean, write: (value: boolean) => (value ? 'yes' : 'no') },
   choice: { read: (word, { choices }) => parseChoice(word, choices) },
-  date: { read: dayOf },
+  date: { read: parseDay },
   timezone: { read: parseTimezone },
   cron: { read: parseCron },
   listen: { read: parseListen, write: formatListen },

@@ -10,7 +10,7 @@ import { Html, html, table } from '../html.ts';
 import { SHAPES, stateMark } from './calendar-svg.ts';
 import { layout } from './page-frame.ts';
 import { volume } from './volume.ts';
-import { saidPart, shortened } from './wording.ts';
+import { firstWords, saidPart } from './wording.ts';
 
 /** The page. @param month `YYYY-MM`. */
 export function monthPage({ stream, days }: StreamDays, month: string, version: string): Html {
@@ -46,5 +46,5 @@ function row(stream: string, shown: DayInState, before: DayInState | undefined):
   const stored = pages > 0;
   const told = before?.state === 'failed' ? kindOfError(before.lastError) : null;
   const error = state === 'failed' && kindOfError(lastError) !== told ? lastError : null;
-  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${DAY_STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td><td>${proof}</td></tr>${error !== null && html`<tr class="note"><td colspan="6">${shortened(error)}${saidPart(error)}</td></tr>`}`;
+  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${DAY_STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td><td>${proof}</td></tr>${error !== null && html`<tr class="note"><td colspan="6">${firstWords(error)}${saidPart(error)}</td></tr>`}`;
 }

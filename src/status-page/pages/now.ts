@@ -3,14 +3,14 @@
 import type { RunningWindow } from '../../days/coverage-rows.ts';
 import { counted, formatCount, formatDuration } from '../../text.ts';
 import type { Activity, Pass } from '../activity.ts';
-import type { Standing } from '../facts.ts';
+import type { Overview } from '../facts.ts';
 import { type Html, html } from '../html.ts';
 import { percent } from './wording.ts';
 
 const WINDOWS_SHOWN = 4;
 
 /** The section; nothing where nothing runs. */
-export function now({ running }: Pick<Standing, 'running'>, doing: Readonly<Activity>): Html {
+export function now({ running }: Pick<Overview, 'running'>, doing: Readonly<Activity>): Html {
   const pass = doing.pass?.() ?? null;
   if (running.length === 0 && pass === null) return html``;
   const more = running.length - WINDOWS_SHOWN;

@@ -11,7 +11,7 @@ import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration, oneLine } from '../../text.ts';
 import { notInStepText } from '../../walk/followers.ts';
 import type { Activity } from '../activity.ts';
-import type { Standing } from '../facts.ts';
+import type { Overview } from '../facts.ts';
 import { type Html, html, type Shown, table } from '../html.ts';
 import { calendar, legend, SHAPES } from './calendar-svg.ts';
 import { now } from './now.ts';
@@ -23,7 +23,7 @@ import { fromNow, minute, percent } from './wording.ts';
 /** All that the page shows. */
 export interface StatusPage {
   readonly version: string;
-  readonly standing: Standing;
+  readonly standing: Overview;
   readonly late: readonly Lateness[];
   readonly doing: Readonly<Activity>;
   /** IANA name of the source's zone. */
@@ -77,7 +77,7 @@ ${now(standing, doing)}
 </div>`;
 }
 
-function whenLine(standing: Standing, doing: Readonly<Activity>, last: RunRow | undefined): Shown {
+function whenLine(standing: Overview, doing: Readonly<Activity>, last: RunRow | undefined): Shown {
   const at = standing.now;
   const parts: Shown[] = [];
   if (last?.finishedAt) parts.push(html`Last run ended ${fromNow(last.finishedAt, at)}`);
@@ -86,7 +86,7 @@ function whenLine(standing: Standing, doing: Readonly<Activity>, last: RunRow | 
   return parts.map((part, index) => html`${index > 0 && ' · '}${part}`);
 }
 
-function streamPart(stream: StreamDays, { health, restless, now: at }: Standing): Html {
+function streamPart(stream: StreamDays, { health, restless, now: at }: Overview): Html {
   const own = health.streams.find((candidate) => candidate.stream === stream.stream);
   return html`<section class="stream" aria-label="Stream ${stream.stream}">
 <h3>${stream.stream}</h3>

@@ -10,7 +10,7 @@ import {
 import { daysBetween } from '../../plan/days.ts';
 import { formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
-import { saidPart, shortened } from './wording.ts';
+import { firstWords, saidPart } from './wording.ts';
 
 /** The same trouble of a stream, on one day or many, with what the newest of them was told. */
 export interface ProblemGroup extends GapSpan {
@@ -48,6 +48,6 @@ export function problemsPart(problems: readonly Problem[]): Html {
 function item({ stream, state, from, to, days, lastError, command }: ProblemGroup): Html {
   const when = from === to ? from : `${formatCount(days)} days, ${from} to ${to}`;
   const hint = acceptHint(lastError);
-  const headline = lastError === null ? '' : `: ${shortened(lastError)}`;
+  const headline = lastError === null ? '' : `: ${firstWords(lastError)}`;
   return html`<li><a href="day/${stream}/${to}">${stream}, ${when}: ${GAP_WORDS[state]}${headline}</a>${hint !== null && html`<p>${hint}</p>`}${saidPart(lastError)}${command !== null && html`<pre class="command" tabindex="0"><code>${command}</code></pre>`}</li>`;
 }

@@ -30,13 +30,13 @@ export function percent(part: number, whole: number): string {
 const WORDS = 10;
 
 /** The first words of an error, without the address, which is the same each time. */
-export function shortened(error: string): string {
+export function firstWords(error: string): string {
   const words = error.replace(/^https?:\/\/\S+ (\([^)]*\):? )?/, '').split(' ');
   return words.length <= WORDS ? words.join(' ') : `${words.slice(0, WORDS).join(' ')} …`;
 }
 
 /** All of it, folded; nothing where the first words are all. */
 export function saidPart(error: string | null): Html {
-  if (error === null || shortened(error) === error) return html``;
+  if (error === null || firstWords(error) === error) return html``;
   return html`<details><summary>what was said</summary><p>${error}</p></details>`;
 }

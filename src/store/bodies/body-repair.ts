@@ -15,7 +15,7 @@ export interface Change {
   /** Of what was changed, in the received body as UTF-8, in bytes. */
   readonly offset: number;
   readonly what: Fault;
-  /** What was there: beginningOf, at most 80 characters. */
+  /** What was there: its beginning, at most 80 characters. */
   readonly found: string;
 }
 
@@ -177,7 +177,7 @@ class Repairing {
   note(what: Fault, at: number, found: () => string): void {
     this.changeCount += 1;
     if (this.changes.length === MOST_LISTED) return;
-    const shown = beginningOf(found(), LONGEST_FOUND);
+    const shown = visible(found(), LONGEST_FOUND);
     this.changes.push({ path: this.#path(), offset: at, what, found: shown });
   }
 
@@ -185,7 +185,7 @@ class Repairing {
   #path(): string {
     const path = this.#places
       .map((place) => (place.isObject ? this.#name(place) : `${place.index}`))
-      .map((step) => beginningOf(step, LONGEST_STEP).replaceAll('~', '~0').replaceAll('/', '~1'))
+      .map((step) => visible(step, LONGEST_STEP).replaceAll('~', '~0').replaceAll('/', '~1'))
       .reduce((before, step) => `${before}/${step}`, '');
     if (path.length <= LONGEST_PATH) return path;
     const half = LONGEST_PATH / 2 - 1;
@@ -206,7 +206,7 @@ const MARK = Buffer.from('\ufeff');
 const beginOf = (body: Buffer): number => (body.subarray(0, 3).equals(MARK) ? 3 : 0);
 
 /** The beginning of a text as one line of at most `max` characters that can be seen. */
-export function beginningOf(text: string, max: number): string {
+export function visible(text: string, max: number): string {
   const shown = printable(text.slice(0, 4 * max));
   if (shown.length <= max && text.length <= 4 * max) return shown;
   return `${shown.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;

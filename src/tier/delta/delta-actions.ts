@@ -74,7 +74,7 @@ export const metaDataOf = (id: string, createdTime: number) => ({
 export type MetaData = Readonly<ReturnType<typeof metaDataOf>>;
 
 /** A commit as its object. */
-export const linesOf = (actions: readonly DeltaAction[]): Buffer =>
+export const commitBytes = (actions: readonly DeltaAction[]): Buffer =>
   Buffer.from(actions.map((action) => `${JSON.stringify(action)}\n`).join(''));
 
 /** The actions of a commit. */

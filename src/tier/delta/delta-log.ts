@@ -4,26 +4,26 @@ import { EVENTS_FOLDER } from '../day-objects.ts';
 import { spoiledObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
 import {
+  commitBytes,
   type DeltaAction,
   DeltaLogError,
   ENGINE,
   type LiveFile,
-  linesOf,
   metaDataOf,
   PROTOCOL,
 } from './delta-actions.ts';
 import { checkpointOf } from './delta-checkpoint.ts';
 import {
-  catchUp,
   checkpointKey,
   commitKey,
   DeltaState,
   LAST_CHECKPOINT,
+  readOn,
   readState,
 } from './delta-replay.ts';
 
 /** A day of the table: the file that it has, or none. */
-export type TableDay = LiveFile | (Pick<LiveFile, 'partitionValues'> & { readonly path: null });
+export type DayFile = LiveFile | (Pick<LiveFile, 'partitionValues'> & { readonly path: null });
 
 /** Whose table it is. */
 export interface TableOwner {
@@ -69,7 +69,7 @@ export class DeltaLog {
    * @throws {DeltaLogError} where the log is not as daywalk writes it.
    * @throws {ObjectStoreError} where there is no such object.
    */
-  async commit(day: TableDay, signal: AbortSignal): Promise<void> {
+  async commit(day: DayFile, signal: AbortSignal): Promise<void> {
     const { version, checkpoint } = await this.#newest(signal);
     // Before the commit, so that what fails here leaves nothing half done.
     if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
@@ -83,12 +83,12 @@ export class DeltaLog {
   }
 
   /** @returns false: another writer was first. */
-  async #tryCommit(day: TableDay, signal: AbortSignal): Promise<boolean> {
+  async #tryCommit(day: DayFile, signal: AbortSignal): Promise<boolean> {
     const actions = actionsFor(this.#state, day, this.#tableId, this.#clock.now());
     if (actions === null) return true;
     for (const { add } of actions) if (add) await this.#checkObject(add, signal);
     const version = this.#state.version + 1;
-    const made = await this.#store.create(commitKey(version), linesOf(actions), signal);
+    const made = await this.#store.create(commitKey(version), commitBytes(actions), signal);
     if (made === 'exists') return false;
     this.#state.take(version, actions);
     return true;
@@ -125,7 +125,7 @@ export class DeltaLog {
     // What fails in the middle is not gone on with.
     this.#state = new DeltaState();
     this.#state =
-      (await catchUp(this.#store, known, signal)) ?? (await readState(this.#store, signal));
+      (await readOn(this.#store, known, signal)) ?? (await readState(this.#store, signal));
     await this.#checkOwner(this.#state);
     return this.#state;
   }
@@ -155,7 +155,7 @@ export class DeltaLog {
 /** What is still to be done; null: nothing. */
 function actionsFor(
   { files, metaData }: DeltaState,
-  wanted: TableDay,
+  wanted: DayFile,
   tableId: string,
   timestamp: number,
 ): DeltaAction[] | null {

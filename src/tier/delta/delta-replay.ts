@@ -61,7 +61,7 @@ const HINT =
   'Is the folder or bucket the right one, and mounted? Otherwise somebody removed or changed it: put it back from a copy. Without one, remove events/_delta_log: the next daywalk tier makes it anew.';
 
 /** The state with the commits behind it; null: what it rests on is not there any more. */
-export async function catchUp(store: ObjectStore, state: DeltaState, signal: AbortSignal) {
+export async function readOn(store: ObjectStore, state: DeltaState, signal: AbortSignal) {
   const known = state.version;
   if (known < 0 || (await follow(store, state, 1, signal)) !== null) return null;
   // Asked last: whoever cleans the log up begins at its beginning, so all behind it was there till now.
