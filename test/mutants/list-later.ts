@@ -111,7 +111,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'how long a source keeps its days is not noted',
     'src/walk/questions/known-answers.ts',
-    'await noteShown(database, canary);',
+    'await noteShown(database, answer);',
     '',
     FORGOTTEN,
   ),
@@ -300,7 +300,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'old known answers that show something else are forgotten ones',
     'src/walk/questions/known-answers.ts',
-    '!speak && !(await this.#showAny(canaries))',
+    '!speak && !(await this.#showAny(answers))',
     '!speak',
     FORGOTTEN,
   ),

@@ -84,7 +84,7 @@ export async function readNeighbours(
 const RECENT_WALKS = 2_000;
 
 /** Of which days known answers are asked for. */
-export interface CanaryDays {
+export interface KnownAnswerDays {
   /** None of these, which are in question themselves. */
   readonly except?: readonly Day[];
   /** Newer ones than this. */
@@ -92,7 +92,7 @@ export interface CanaryDays {
 }
 
 /** A window that was proven and held records: what is known of the source. */
-export interface Canary extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
+export interface KnownAnswer extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
   readonly day: Day;
   readonly windowId: number;
   /** It was proven and seen less than a week before known answers were not what they were: an older one may have been forgotten by its source. */
@@ -111,8 +111,8 @@ export interface Canary extends Span, Pick<ProvenWalk, 'walkId' | 'records'> {
  * asked for long. Where there are no two such, also older ones. A database clock that was set back makes no window too new.
  * @param days of which days; absent: of all.
  */
-export function readCanaries(database: Database, streamId: number, days: CanaryDays = {}) {
-  return database.persist<Canary>(
+export function readKnownAnswers(database: Database, streamId: number, days: KnownAnswerDays = {}) {
+  return database.persist<KnownAnswer>(
     `with proved as materialized (
        select least(clock_timestamp(), max(proven_at)) as at from daywalk.windows where stream_id = $1 and kind <> 'cut'
      ), walked as materialized (
@@ -166,7 +166,7 @@ export async function noteTrust(database: Database, streamId: number, trusted: b
 }
 
 /** Notes that a known answer shows records still: its source keeps days of that age. */
-export async function noteShown(database: Database, { windowId }: Pick<Canary, 'windowId'>) {
+export async function noteShown(database: Database, { windowId }: Pick<KnownAnswer, 'windowId'>) {
   await database.persist(
     'update daywalk.windows set shown_at = clock_timestamp() where window_id = $1',
     [windowId],

@@ -4,7 +4,7 @@
  */
 import type { Page, PageRequest, Span } from '../../model.ts';
 import { readFirstRecords, readProofBefore } from '../../store/evidence/evidence.ts';
-import { readCanaries } from '../../store/evidence/proven.ts';
+import { readKnownAnswers } from '../../store/evidence/proven.ts';
 import { orNull } from '../failures.ts';
 import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
@@ -177,7 +177,7 @@ async function differenceElsewhere(
 ): Promise<Difference | null> {
   const { database, knowledge, stream } = context;
   const except = [first.from.slice(0, 10)];
-  const [other] = await readCanaries(database, knowledge.streamId, { except });
+  const [other] = await readKnownAnswers(database, knowledge.streamId, { except });
   if (other === undefined) return null;
   const before = await readFirstRecords(database, other.walkId);
   const { list } = await askRecords(context, { ...first, ...targetOf(stream, other) });

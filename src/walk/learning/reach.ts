@@ -5,7 +5,7 @@ import { addDays } from '../../plan/days.ts';
 import { around, DAY_SECONDS, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
 import { askMidnightsAgain } from '../../store/evidence/learned.ts';
-import { readCanaries } from '../../store/evidence/proven.ts';
+import { readKnownAnswers } from '../../store/evidence/proven.ts';
 import { contradicted, isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
@@ -119,8 +119,8 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
   const { database, knowledge } = context;
   const day = span.from.slice(0, 10);
   if (!(await ignoresTimeOfDay(context, day))) return false;
-  const canaries = await readCanaries(database, knowledge.streamId);
-  for (const { from } of [await newestDay(context, null), ...canaries]) {
+  const answers = await readKnownAnswers(database, knowledge.streamId);
+  for (const { from } of [await newestDay(context, null), ...answers]) {
     const newer = from.slice(0, 10);
     if (newer <= day || (await shows(context, dayOf(newer), 1)) !== true) continue;
     if (!(await ignoresTimeOfDay(context, newer))) return true;

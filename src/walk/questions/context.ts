@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts';
 import type { Claim, Proof, Stream, TimeSpan } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import type { EndedWalk } from '../../store/evidence/evidence.ts';
-import type { CanaryDays } from '../../store/evidence/proven.ts';
+import type { KnownAnswerDays } from '../../store/evidence/proven.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
 import type { AnswerContext } from '../answers.ts';
 import type { Frame } from '../contract.ts';
@@ -55,7 +55,7 @@ export interface WindowContext extends AskingContext, WindowOptions {
    * @returns whether a known answer is what it was; false: there is none.
    * @throws {WalkError} where known answers are not what they were.
    */
-  readonly checkKnown: (days?: CanaryDays) => Promise<boolean>;
+  readonly checkKnown: (days?: KnownAnswerDays) => Promise<boolean>;
 }
 
 /** A page that was stored. */

@@ -1,7 +1,7 @@
 /** Another day than the one of a request that fails: what it answers tells whose fault that is. */
 import type { Day, PageRequest } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
-import { readCanaries } from '../../store/evidence/proven.ts';
+import { readKnownAnswers } from '../../store/evidence/proven.ts';
 import { listKnownSpans } from '../../store/windows.ts';
 import type { AskingContext } from './context.ts';
 import { dayOf, targetOf, type WalkTarget } from './span.ts';
@@ -10,9 +10,9 @@ import { dayOf, targetOf, type WalkTarget } from './span.ts';
 export async function elsewhere(context: AskingContext, failing: PageRequest): Promise<WalkTarget> {
   const { database, knowledge, stream } = context;
   const day = failing.from.slice(0, 10);
-  const canaries = await readCanaries(database, knowledge.streamId);
-  const canary = canaries.find((one) => one.day !== day && one.speaks !== 'not');
-  if (canary !== undefined) return targetOf(stream, canary);
+  const answers = await readKnownAnswers(database, knowledge.streamId);
+  const answer = answers.find((one) => one.day !== day && one.speaks !== 'not');
+  if (answer !== undefined) return targetOf(stream, answer);
   const { lastGood } = knowledge;
   return lastGood !== null && !lastGood.from.startsWith(day) ? lastGood : newestDay(context, day);
 }

@@ -7,11 +7,11 @@ import type { PageRequest, TimeSpan } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { noteFrame } from '../../store/evidence/contracts.ts';
 import {
-  type Canary,
-  type CanaryDays,
+  type KnownAnswer,
+  type KnownAnswerDays,
   noteShown,
   noteTrust,
-  readCanaries,
+  readKnownAnswers,
 } from '../../store/evidence/proven.ts';
 import type { Frame } from '../contract.ts';
 import { contradicted, isOfRequest, mayRefuseDepth, orError, orNull } from '../failures.ts';
@@ -60,23 +60,23 @@ export class KnownAnswers {
    * @returns whether one is as ever; false: there is none to ask.
    * @throws {WalkError} where neither does. What the API answers to both, where it answers the newest day neither.
    */
-  async check(days: CanaryDays = {}): Promise<boolean> {
+  async check(days: KnownAnswerDays = {}): Promise<boolean> {
     const { clock, database, knowledge } = this.#context;
     const { knownAt } = knowledge;
     // What was as ever a moment ago may be an older day.
     const any = days.after === undefined && knownAt !== null;
     if (any && clock.monotonic() - knownAt < FRESH_MS) return true;
-    const canaries = await readCanaries(database, knowledge.streamId, days);
+    const answers = await readKnownAnswers(database, knowledge.streamId, days);
     const failures: unknown[] = [];
     let known = false;
     let strangers = false;
-    const turns = canaries.map((canary) => ({ canary, waits: canary === canaries.at(-1) }));
-    for (const { canary, waits } of turns) {
+    const turns = answers.map((answer) => ({ answer, waits: answer === answers.at(-1) }));
+    for (const { answer, waits } of turns) {
       const deadline = waits ? null : clock.timeout(BLAME_MS);
-      const shows = await this.#showsMiddle(canary, deadline).catch((error: unknown) => {
+      const shows = await this.#showsMiddle(answer, deadline).catch((error: unknown) => {
         if (this.#context.signal.aborted) throw error;
         // One of them alone that cannot be had says nothing of the source, and is waited for when the other was asked.
-        if (deadline?.aborted === true) turns.push({ canary, waits: true });
+        if (deadline?.aborted === true) turns.push({ answer, waits: true });
         else if (isOfRequest(error)) failures.push(error);
         else throw error;
         return 'nothing' as const;
@@ -85,18 +85,18 @@ export class KnownAnswers {
       if (shows !== 'known') continue;
       known = true;
       knowledge.knownAt = clock.monotonic();
-      if (canary.fresh) break;
-      await noteShown(database, canary);
+      if (answer.fresh) break;
+      await noteShown(database, answer);
     }
     if (known) {
       await noteTrust(database, knowledge.streamId, true);
       return true;
     }
-    const speak = strangers || canaries.some(({ speaks }) => speaks === 'against all');
-    if (!speak && !(await this.#showAny(canaries))) return false;
-    if (failures.length === canaries.length) throw await this.#cannotBeHad(failures.at(-1));
+    const speak = strangers || answers.some(({ speaks }) => speaks === 'against all');
+    if (!speak && !(await this.#showAny(answers))) return false;
+    if (failures.length === answers.length) throw await this.#cannotBeHad(failures.at(-1));
     throw await this.#wrong(
-      `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
+      `${answers.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
     );
   }
 
@@ -190,14 +190,14 @@ export class KnownAnswers {
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
-  async *#others({ from, to }: TimeSpan): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
+  async *#others({ from, to }: TimeSpan) {
     const { database, stream, knowledge } = this.#context;
     const isOther = (one: PageRequest) => one.from !== from || one.to !== to;
     const { lastGood } = knowledge;
     if (lastGood !== null && isOther(lastGood)) yield { ...lastGood, speaks: 'against all' };
-    for (const canary of await readCanaries(database, knowledge.streamId)) {
-      const request = { ...targetOf(stream, canary), start: 0, length: 1 };
-      if (isOther(request)) yield { ...request, speaks: canary.speaks };
+    for (const answer of await readKnownAnswers(database, knowledge.streamId)) {
+      const request = { ...targetOf(stream, answer), start: 0, length: 1 };
+      if (isOther(request)) yield { ...request, speaks: answer.speaks };
     }
   }
 
@@ -240,27 +240,27 @@ export class KnownAnswers {
    * Whether a window shows its middle; its first records where the source does not page as deep any more.
    * @param deadline null: it is waited for as long as for any answer.
    */
-  async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<Shown> {
+  async #showsMiddle(answer: KnownAnswer, deadline: AbortSignal | null): Promise<Shown> {
     const { knowledge } = this.#context;
     const signal = AbortSignal.any([this.#context.signal, ...(deadline ? [deadline] : [])]);
-    const shows = (start: number) => this.#showsAt(canary, start, signal);
-    const middle = Math.floor((canary.records - 1) / 2);
+    const shows = (start: number) => this.#showsAt(answer, start, signal);
+    const middle = Math.floor((answer.records - 1) / 2);
     if (middle === 0 || middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY))
       return shows(0);
     return (await orNull(shows(middle), mayRefuseDepth)) ?? shows(0);
   }
 
   /** Whether one of them shows its first record. */
-  async #showAny(canaries: readonly Canary[]): Promise<boolean> {
-    for (const canary of canaries)
-      if ((await orNull(this.#showsAt(canary, 0), isOfRequest)) === 'known') return true;
+  async #showAny(answers: readonly KnownAnswer[]): Promise<boolean> {
+    for (const answer of answers)
+      if ((await orNull(this.#showsAt(answer, 0), isOfRequest)) === 'known') return true;
     return false;
   }
 
-  #showsAt(canary: Canary, start: number, signal?: AbortSignal): Promise<Shown> {
-    const target = targetOf(this.#context.stream, canary);
+  #showsAt(answer: KnownAnswer, start: number, signal?: AbortSignal): Promise<Shown> {
+    const target = targetOf(this.#context.stream, answer);
     const request = { ...target, start, length: this.#lengthFor(start) };
-    return this.#shows(request, signal, canary.walkId);
+    return this.#shows(request, signal, answer.walkId);
   }
 
   /** @param walkId the walk that proved what is to be shown; 0: any records will do. */
