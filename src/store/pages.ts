@@ -45,6 +45,7 @@ export async function storePage(
   signal?: AbortSignal,
 ): Promise<PageFacts> {
   let attempts = 0;
+  const isMine = () => pageIsMine(database, lease, checkpoint, page.sha256);
   const commit = () =>
     readAsJsonb(page.body, (form) =>
       commitPage(database, lease, ttlMs, checkpoint, page, form, contract, keepBytes),
@@ -59,11 +60,9 @@ export async function storePage(
     // After a lost answer a connection that is being closed may still be writing the body.
     if (facts.stored && attempts === 1) page.release?.();
     if (facts.stored || !tried) return facts;
-    if (await pageIsMine(database, lease, checkpoint, page.sha256))
-      return { ...facts, stored: true };
+    if (await isMine()) return { ...facts, stored: true };
     throw leaseLost(lease.windowId);
   };
-  const isMine = () => pageIsMine(database, lease, checkpoint, page.sha256);
   const body = watchBody(page.body.length, async () => !(await isMine()));
   return database.retry(store, signal, undefined, body);
 }

@@ -150,7 +150,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'an unknown outcome is taken for a failure',
     PAGES,
-    'if (await pageIsMine(database, lease, checkpoint, page.sha256))\n      return { ...facts, stored: true };',
+    'if (await isMine()) return { ...facts, stored: true };',
     '',
     UNKNOWN,
   ),
