@@ -10,7 +10,7 @@ import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher
 import { Limiter } from './limiter.ts';
 import type { Budget } from './slots.ts';
 
-/** The range of the first wait and the first pause, and the widest of both: no settings, and given by tests alone. */
+/** A first wait is drawn from 0 to this, and a first pause is so long; both double up to the cap. No settings: tests alone give others. */
 const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 15_000;
 
@@ -31,6 +31,7 @@ export interface Away {
   readonly until: number;
 }
 
+/** What opening a source needs. */
 export interface SourceOptions {
   readonly baseUrl: string;
   readonly key: string;

@@ -5,6 +5,7 @@ import type { Redactor } from '../redactor.ts';
 /** So many of the last keys are looked for in answers and struck out of what is written: each look costs time for each page. */
 const MOST_KEYS = 4;
 
+/** The keys of one service, read again where they are refused. */
 export class Credentials<Keys> {
   readonly #redactor: Redactor;
   readonly #read: () => Promise<Keys>;

@@ -21,6 +21,7 @@ export interface ProxyOptions {
   readonly no?: string;
 }
 
+/** What connections to the API are made with. */
 export interface ConnectionOptions {
   readonly address: Address;
   readonly tls: TlsOptions;

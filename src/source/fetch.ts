@@ -11,6 +11,7 @@ import { LostBeforeAnswerError } from './exchange-failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
 
+/** How a page is fetched. */
 export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Who goes first when requests have to wait; absent: as scheduled work. */
@@ -23,8 +24,8 @@ export interface FetchOptions {
 const REFUSED_MS = 10_000;
 
 /**
- * An answer makes room for a request that waits in line, which is sent before anything is made of the answer: undici looks
- * for a turn whether a kept connection still stands, and writes in the next.
+ * So many turns of the event loop pass before anything is made of an answer, so that the request that waited for its place is sent
+ * first: in the first turn undici looks whether the kept connection still stands, in the next it writes.
  */
 const TURNS_TO_SEND = 2;
 

@@ -2,6 +2,7 @@
 
 /** Keys from the top of a value to something in it; empty: the value itself. */
 export type Path = readonly string[];
+/** An object of a parsed body. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A JSON object; a list and null are none. */

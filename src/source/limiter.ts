@@ -27,6 +27,7 @@ export interface Permit {
 /** Why requests wait: for one under way, for the setting `rate`, for the pace, for a quota, for the end of a pause. */
 export type WaitReason = 'limit' | 'rate' | 'pace' | 'quota' | 'pause';
 
+/** What a limiter needs. */
 export interface LimiterOptions extends Omit<PacingOptions, 'spare'> {
   readonly clock: Clock;
   /** Most requests under way at a time. */

@@ -16,6 +16,7 @@ export interface Sent {
   readonly number: number;
 }
 
+/** How long pauses are, and what of a quota is left. */
 export interface PacingOptions {
   /** How long everyone pauses after a refusal that names no time; milliseconds. Doubled as long as nothing is accepted. */
   readonly pauseMs: number;
@@ -32,6 +33,7 @@ const TRIAL_MS = 10_000;
 const JITTER = 0.1;
 const PAST = Number.NEGATIVE_INFINITY;
 
+/** When the next request may go by what the API has answered; times are milliseconds of a monotonic clock. */
 export class Pacing {
   readonly #options: PacingOptions;
   #sent = 0;

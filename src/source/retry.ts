@@ -34,6 +34,7 @@ export interface RetryNotice {
   readonly error: TransientError;
 }
 
+/** What trying again needs. */
 export interface RetryOptions {
   readonly policy: RetryPolicy;
   readonly clock: Clock;

@@ -45,4 +45,5 @@ export function openSource(options: SourceOptions) {
   };
 }
 
+/** A source that is open. */
 export type Source = Readonly<ReturnType<typeof openSource>>;

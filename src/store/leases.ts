@@ -71,8 +71,8 @@ const inRange = (from: string, to: string): string =>
     or w.midnight in (${from}::date - 1, ${to}::date))`;
 
 /**
- * The two differ in the order of days only; SQL stays static, so each is written out. The cuts of a day come after its
- * windows, which learn what a cut needs to know of the source.
+ * Three statements that differ in the order of days, and in a condition: SQL stays static, so each is written out. The cuts of a day
+ * come after its windows, which learn what a cut needs to know of the source.
  */
 const acquire = (order: 'asc' | 'desc', condition = '') => `
   with mine as materialized (

@@ -3,6 +3,7 @@ import type { RunOutcome } from '../errors.ts';
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
 
+/** What began a run: the schedule of a worker, `daywalk run`, or `daywalk backfill`. */
 export type RunTrigger = 'schedule' | 'hand' | 'backfill';
 
 /** What a run has done so far. */

@@ -114,6 +114,7 @@ export async function readRecordsAfter(
 
 /** Bytes of pages, as received, in one chunk: large enough for speed, small enough for memory. */
 const CHUNK_BYTES = 4_000_000;
+/** The place before the first page of all. */
 export const BEFORE_ALL: PagePlace = { walkId: 0, pageNo: -1 };
 
 /**

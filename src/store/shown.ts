@@ -1,6 +1,6 @@
 /** Parts of statements: what readers see, as conditions, spans as columns, and when windows are due. Records that are shown: daywalk.shown_records. */
 
-/** Nothing is put off for longer (looks by a day, failures by some hours), and no lease is given for longer: what reaches further is of a time in which the clock of the database was ahead. */
+/** No window is put off for longer (looks wait a day, failures some hours), and no lease is given for longer: an instant further ahead was written while the clock of the database was ahead. */
 export const FURTHEST = '25 hours';
 
 /** From when on a window w may be walked: when its day has closed by the settings of a stream, an alias in SQL, and not before now. */

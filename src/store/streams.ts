@@ -59,7 +59,7 @@ export async function registerStreams(
      on conflict (name) do update
        set since = coalesce($2::date, s.since), time_zone = excluded.time_zone, settle = excluded.settle,
            id_path = excluded.id_path, time_path = excluded.time_path, time_format = excluded.time_format,
-           -- Of a time in which the clock of the database was ahead.
+           -- An instant that is still to come was written while the clock of the database was ahead.
            accepted_at = case when s.accepted_at > clock_timestamp() then clock_timestamp() else s.accepted_at end,
            distrusted_since = case when s.distrusted_since > clock_timestamp() then clock_timestamp() else s.distrusted_since end
      where s.fingerprint = excluded.fingerprint
@@ -69,7 +69,7 @@ export async function registerStreams(
          from registered r where l.stream_id = r.stream_id and l.learned_at > clock_timestamp()
      ), not_over_then as (
        -- By the zone of now their day was not over when they were proven; or, by the calendar of now, it is not closed yet, or is already.
-       -- Who holds them goes by the calendar before.
+       -- A worker that holds one goes by the calendar before, so its lease ends.
        update daywalk.windows w
           set rewalk = w.rewalk or w.state = 'complete', due_at = ${onceClosed('r')},
               state = case when w.state <> 'complete' then w.state when w.split_by is null then 'pending' else 'split' end,
@@ -91,7 +91,7 @@ export async function registerStreams(
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
   if (rows.length < streams.length) await requireUnchanged(database, streams);
-  // For good it would tell of a source that keeps its days for longer than it does.
+  // An instant that is still to come would say for good that the source keeps its days for longer than it does.
   await database.persist(
     `update daywalk.windows set shown_at = clock_timestamp()
       where stream_id = any ($1::integer[]) and shown_at > clock_timestamp()`,

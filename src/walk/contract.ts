@@ -56,6 +56,7 @@ interface ContractParts {
   readonly hints: ContractHints;
 }
 
+/** Where a stream's answers have list and total, as far as it is known, and what each answer says. */
 export class StreamContract {
   /** Null until an answer with records has shown it. */
   #known: Contract | null;

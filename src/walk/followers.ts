@@ -18,6 +18,7 @@ export interface NotInStep {
   readonly reason: string;
 }
 
+/** The failure in words, with the reason. */
 export const notInStepText = ({ what, reason }: NotInStep): string =>
   `${what} could not be brought up to date: ${reason}`;
 

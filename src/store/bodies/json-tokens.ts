@@ -29,6 +29,7 @@ export const IN_NUMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(/[\d.eE+-]/.test(String.fromCharCode(byte))),
 );
 
+/** The tokens of a text, in order; of what is no JSON they may be anything. */
 export function* tokensOf(bytes: Buffer): Generator<Token> {
   for (let from = 0, to = 0; from < bytes.length; from = to) {
     const byte = bytes[from] as number;
@@ -51,6 +52,7 @@ export function* tokensOf(bytes: Buffer): Generator<Token> {
   }
 }
 
+/** Whether a byte is 0 to 9 in ASCII. */
 export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
 /** Whether a colon comes next, behind white space. */

@@ -72,6 +72,7 @@ export interface FactsRow
   readonly frame_known: boolean;
 }
 
+/** The facts of a page of which so many records at the beginning were stored before. */
 export const factsOf = (row: FactsRow, skip: number): PageFacts => {
   const { came, relation, total_missing, list_type, wordless, frame_known, ...same } = row;
   return {
@@ -89,6 +90,7 @@ export const factsOf = (row: FactsRow, skip: number): PageFacts => {
 /** What a stored page claims, as its row has it. */
 export type ClaimRow = Omit<Claim, 'lowerBound'> & { readonly relation: string | null };
 
+/** The claim that a row tells of. */
 export const claimOfRow = ({ relation, ...claim }: ClaimRow): Claim => ({
   ...claim,
   lowerBound: isLowerBound(relation),

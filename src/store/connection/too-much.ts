@@ -2,9 +2,9 @@
 import { type TransientError, UnstorableError } from '../../errors.ts';
 import { ConnectionLostError, OutOfMemoryError } from './sqlstate.ts';
 
-/** So much is too much: of being late all of it, of no memory a half, of a lost connection a third, as it may be lost by what others sent. */
+/** So many points, and the body is to blame: a statement that was late has all of them, no memory half, a lost connection a third, as the server may have died of what others sent. */
 const TOO_MUCH = 6;
-/** Bytes that a server may be late with; with fewer it waits for something else. */
+/** Bytes from which on a body may be why a server is late; with a smaller one it waits for something else. */
 const LARGE = 1_000_000;
 
 /**
@@ -13,23 +13,23 @@ const LARGE = 1_000_000;
  * @param askElse asks the server something else; false: the body was read all the same, and the answer lost.
  */
 export function watchBody(bytes: number, askElse: () => Promise<boolean>) {
-  let met = 0;
+  let points = 0;
   let newest: TransientError | undefined;
-  const weightOf = (error: TransientError): number => {
-    // Whoever was late has had all the time that there is.
+  const pointsOf = (error: TransientError): number => {
+    // There is no more time to be had.
     if (error.timedOut) return bytes < LARGE ? 0 : TOO_MUCH;
     if (error instanceof OutOfMemoryError) return TOO_MUCH / 2;
     return error instanceof ConnectionLostError ? TOO_MUCH / 3 : 0;
   };
   return {
     failed: (error: TransientError): void => {
-      if (bytes === 0 || weightOf(error) === 0) return;
-      met += weightOf(error);
+      if (bytes === 0 || pointsOf(error) === 0) return;
+      points += pointsOf(error);
       newest = error;
     },
     /** @throws {UnstorableError} where it is too much. */
     refuse: async (): Promise<void> => {
-      if (newest === undefined || met < TOO_MUCH) return;
+      if (newest === undefined || points < TOO_MUCH) return;
       if (await askElse().catch(() => false))
         throw new UnstorableError(
           `the database breaks off at a page of ${bytes} bytes, and answers other questions: ${newest.message}`,

@@ -67,6 +67,7 @@ async function learnCap(
     await knowledge.learn('offset_cap', stored, `${textOf(window)}: ${reason}, as once before`);
 }
 
+/** What to do about a total that disagrees with what is shown. */
 export const COUNTS_ELSE =
   'If this total does not count the records of the window, set total_path to the one that does, or to none.';
 
