@@ -169,14 +169,12 @@ export async function openDatabase(
   });
   const close = () => database.close().finally(reached.close);
   const limitMs = once ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
-  const persist = <T>(attempt: () => Promise<T>): Promise<T> => {
-    const telling = () =>
-      attempt().catch((error: unknown) => {
-        if (error instanceof TransientError) onAway(error);
-        throw error;
-      });
-    return database.retry(telling, signal, once ? 0 : undefined);
+  const noteAway = (error: unknown): never => {
+    if (error instanceof TransientError) onAway(error);
+    throw error;
   };
+  const persist = <T>(attempt: () => Promise<T>): Promise<T> =>
+    database.retry(() => attempt().catch(noteAway), signal, once ? 0 : undefined);
   try {
     const state = await persist(() => readSchemaState(url, limitMs));
     if (state.newer.length > 0) throw newerDatabase(state);

@@ -11,7 +11,7 @@ import type { WalkParts } from '../walk/due.ts';
 import type { AskingContext } from '../walk/questions/context.ts';
 import { lookAtEnd } from '../walk/questions/end.ts';
 import { Knowledge } from '../walk/questions/knowledge.ts';
-import { mapConcurrent } from './several.ts';
+import { mapConcurrent } from './map-concurrent.ts';
 
 /** What a comparison with the source needs; the wiring fills it. */
 export type SourceCheckParts = Pick<WalkParts, 'database' | 'fetchPage' | 'reader' | 'clock'>;

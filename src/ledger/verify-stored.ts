@@ -16,8 +16,8 @@ import {
   type StoredWalk,
 } from '../store/stored.ts';
 import { counted } from '../text.ts';
+import { mapConcurrent } from './map-concurrent.ts';
 import { checkLedger, readLedgerHeads } from './rows.ts';
-import { mapConcurrent } from './several.ts';
 
 /** Something stored that is not what was stored. */
 export interface StoredFinding extends Pick<StoredWalk, 'stream' | 'day' | 'walkId' | 'shown'> {

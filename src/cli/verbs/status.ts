@@ -17,7 +17,14 @@ import { EXIT } from '../../errors.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { compareTables, type TableChange } from '../../tables/table-rows.ts';
-import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
+import {
+  counted,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  linesOf,
+  utcSecond,
+} from '../../text.ts';
 import { numberFlag } from '../flags.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson } from '../terminal/output.ts';
@@ -74,19 +81,16 @@ function describeStatus(facts: StatusFacts, schedule: string, changes: readonly 
 }
 
 function describeTotals(facts: StatusFacts, stream: StreamDays): string {
-  const totals = totalsOf(facts, stream);
-  const earlier =
-    totals.firstDay !== null && totals.firstDay < facts.from
-      ? `, from ${totals.firstDay} on (--months shows more)`
-      : '';
-  const pruned = totals.pruned === 0 ? '' : `, ${counted(totals.pruned, 'day')} pruned`;
-  const tiered =
-    totals.tiered === 0 ? '' : `, ${counted(totals.tiered, 'day')} of them in the tier`;
-  const open =
-    totals.openUntil === null
-      ? ''
-      : `, ${counted(totals.open, 'day')} ${DAY_STATE_WORDS.open} (until ${utcSecond(totals.openUntil)})`;
-  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete${tiered}, ${counted(totals.records, 'record')}, ${counted(totals.pages, 'page')}, ${formatBytes(totals.bytes)}${pruned}${open}${earlier}`;
+  const { openUntil, firstDay, ...totals } = totalsOf(facts, stream);
+  return linesOf(
+    `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete`,
+    totals.tiered > 0 && `${counted(totals.tiered, 'day')} of them in the tier`,
+    `${counted(totals.records, 'record')}, ${counted(totals.pages, 'page')}, ${formatBytes(totals.bytes)}`,
+    totals.pruned > 0 && `${counted(totals.pruned, 'day')} pruned`,
+    openUntil !== null &&
+      `${counted(totals.open, 'day')} ${DAY_STATE_WORDS.open} (until ${utcSecond(openUntil)})`,
+    firstDay !== null && firstDay < facts.from && `from ${firstDay} on (--months shows more)`,
+  ).join(', ');
 }
 
 function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {
