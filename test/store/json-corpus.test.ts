@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
 import { repair } from '../../src/store/bodies/body-repair.ts';
-import { isJson } from '../support/is-json.ts';
+import { isJson, parses } from '../support/is-json.ts';
 import { REFUSED, TAKEN } from '../support/json-corpus.ts';
 import { CHANGED } from '../support/jsonb-corpus.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
@@ -17,16 +17,6 @@ async function inPostgres(body: Buffer): Promise<string | undefined> {
     const code = String((error as { code?: unknown }).code);
     if (!/^(22P02|22P05|22003|22021|54001)$/.test(code)) throw error;
     return undefined;
-  }
-}
-
-/** What `JSON.parse` takes, after a decoder has done what it does. */
-function parses(body: Buffer): boolean {
-  try {
-    JSON.parse(new TextDecoder().decode(body));
-    return true;
-  } catch {
-    return false;
   }
 }
 

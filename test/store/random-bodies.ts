@@ -3,20 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
 import { type Change, repair } from '../../src/store/bodies/body-repair.ts';
-import { isJson } from '../support/is-json.ts';
+import { isJson, parses } from '../support/is-json.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { DEPTH, poisonedPage } from '../support/poisoned.ts';
 
 const brief = ({ path, offset, what }: Change) => ({ path, offset, what });
-/** What JSON.parse says of the text that a decoder makes. */
-const parses = (body: Buffer): boolean => {
-  try {
-    JSON.parse(new TextDecoder().decode(body));
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 /** @param runs so many hundreds of pages, texts and numbers, about. */
 export function randomBodies(runs: number): void {

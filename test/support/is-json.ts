@@ -1,4 +1,4 @@
-/** Whether the program takes a body for JSON. */
+/** Whether a body is JSON: to the program, and to JavaScript. */
 import { EnvelopeError } from '../../src/errors.ts';
 import { repair } from '../../src/store/bodies/body-repair.ts';
 
@@ -13,5 +13,15 @@ export function isJson(body: Buffer): boolean {
   } catch (error) {
     if (error instanceof EnvelopeError) return false;
     throw error;
+  }
+}
+
+/** What `JSON.parse` takes, after a decoder has done what it does. */
+export function parses(body: Buffer): boolean {
+  try {
+    JSON.parse(new TextDecoder().decode(body));
+    return true;
+  } catch {
+    return false;
   }
 }

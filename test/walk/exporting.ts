@@ -243,3 +243,11 @@ function difference(expected: readonly string[], got: readonly string[]): string
   }
   return `missing ${missing.slice(0, 5).join(' ')}; extra ${extra.slice(0, 5).join(' ')}`;
 }
+
+/** The days that their source is known to have forgotten, oldest first. */
+export async function retiredDays(server: TestDatabase): Promise<string[]> {
+  const rows = await server.query<{ day: string }>(
+    'select day::text from daywalk.days where retired_since is not null order by day',
+  );
+  return rows.map(({ day }) => day);
+}

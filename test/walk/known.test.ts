@@ -14,6 +14,7 @@ import {
   newStream,
   readResults,
   resultsOf,
+  retiredDays,
   runOnce,
 } from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
@@ -74,12 +75,6 @@ function exportOf(
 }
 
 const isOf = ({ from }: PageRequest, day: string) => from.startsWith(day);
-const retired = async () =>
-  (
-    await server.query<{ day: string }>(
-      'select day::text from daywalk.days where retired_since is not null order by day',
-    )
-  ).map(({ day }) => day);
 
 describe('days that are refused as too old', () => {
   const tooOld = ({ from }: PageRequest) => {
@@ -92,7 +87,7 @@ describe('days that are refused as too old', () => {
     await run();
     refuse(tooOld);
     expect(await run()).toEqual(['complete', 'complete', 'complete']);
-    expect(await retired()).toEqual([first, second]);
+    expect(await retiredDays(server)).toEqual([first, second]);
   });
 
   it('have cuts that are asked for no more when looks are over', async () => {
@@ -124,7 +119,7 @@ describe('the newest days', () => {
     for (const day of gone) source.lists.set(`${day} 00:00:00`, []);
     refuse(how);
     await runAndIgnore(run);
-    expect(await retired()).toEqual([]);
+    expect(await retiredDays(server)).toEqual([]);
     for (const [day, list] of lists) source.lists.set(day, list);
     refuse(() => {});
     expect(await run()).toEqual(['complete', 'complete', 'complete']);
@@ -139,7 +134,7 @@ it('the newest day that shows nothing is not forgotten, because an older one is 
     second,
   ]);
   await runAndIgnore(run);
-  expect(await retired()).toEqual([second]);
+  expect(await retiredDays(server)).toEqual([second]);
 });
 
 describe('a quiet source that keeps its events for a week', () => {
@@ -186,7 +181,7 @@ describe('a source that keeps its events for a few days', () => {
       source.lists.set(`${first} 00:00:00`, []);
       await runAndIgnore(run);
       await runAndIgnore(run);
-      expect(await retired()).toEqual([first]);
+      expect(await retiredDays(server)).toEqual([first]);
       expect(
         await server.query('select day::text, state from daywalk.coverage order by day'),
       ).toEqual([
@@ -235,7 +230,7 @@ describe('a source that shows nothing any more', () => {
       const lists = new Map(source.lists);
       for (const day of source.lists.keys()) source.lists.set(day, []);
       await runAndIgnore(run);
-      expect(await retired()).toEqual([]);
+      expect(await retiredDays(server)).toEqual([]);
       const [row] = await server.query(
         `select state from daywalk.windows where kind = 'day' and day = $1`,
         [third],

@@ -5,7 +5,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, exported, newStream, readResults, runOnce } from './exporting.ts';
+import { closedDays, exported, newStream, readResults, retiredDays, runOnce } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -356,12 +356,6 @@ describe('records into which a source joins what it knows of their senders now',
 
 describe('a source that keeps its events for some days', () => {
   const [oldest = '', before = '', newest = ''] = closedDays(3);
-  const retired = async () =>
-    (
-      await server.query<{ day: string }>(
-        'select day::text from daywalk.days where retired_since is not null order by day',
-      )
-    ).map(({ day }) => day);
 
   async function archived() {
     const lists = Object.fromEntries(
@@ -391,24 +385,24 @@ describe('a source that keeps its events for some days', () => {
     const { source, lookAt } = await archived();
     source.lists.set(`${before} 00:00:00`, []);
     await lookAt(before);
-    expect(await retired()).toEqual([]);
+    expect(await retiredDays(server)).toEqual([]);
   });
 
   it('has not forgotten the newest day, of which no newer one tells', async () => {
     const { source, lookAt } = await archived();
     for (const day of [oldest, newest]) source.lists.set(`${day} 00:00:00`, []);
     await lookAt(newest);
-    expect(await retired()).toEqual([]);
+    expect(await retiredDays(server)).toEqual([]);
   });
 
   it('has forgotten what it shows nothing of, from the oldest day on', async () => {
     const { source, lookAt } = await archived();
     for (const day of [oldest, before]) source.lists.set(`${day} 00:00:00`, []);
     await lookAt(oldest, before);
-    expect(await retired()).toEqual([oldest, before]);
+    expect(await retiredDays(server)).toEqual([oldest, before]);
     source.lists.set(`${before} 00:00:00`, records(2_000, 12));
     await server.query('update daywalk.windows set rewalk = true where day = $1', [before]);
     await lookAt(before);
-    expect(await retired()).toEqual([oldest]);
+    expect(await retiredDays(server)).toEqual([oldest]);
   });
 });
