@@ -1,34 +1,14 @@
 /** TLS to Postgres: a certificate that does not hold is refused, and the one way around it is said loudly. */
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
-import { makeCertificates } from '../source/certificates.ts';
-import { CLUSTER, databaseIn, startCluster } from '../support/cluster.ts';
+import { expect } from 'vitest';
+import { CLUSTER, databaseIn, startTlsCluster } from '../support/cluster.ts';
 import { setScene } from '../support/scene.ts';
-import { plainUser, testWith } from '../support/tool.ts';
+import { testWith } from '../support/tool.ts';
 
 testWith(
   ['openssl', ...CLUSTER],
   'the certificate of the database is checked: authority, name and file; no-verify works and warns',
   async () => {
-    const made = makeCertificates();
-    if (made === null) throw new Error('openssl made no certificates');
-    const folder = mkdtempSync(join(tmpdir(), 'daywalk-tls-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = (name: string, content: string) => {
-      const path = join(folder, name);
-      writeFileSync(path, content, { mode: 0o600 });
-      const user = plainUser();
-      if (user !== undefined) for (const one of [folder, path]) chownSync(one, user.uid, user.gid);
-      return path;
-    };
-    const ca = file('ca.pem', made.ca);
-    const cluster = await startCluster({
-      ssl: 'on',
-      ssl_cert_file: file('server.pem', made.server.cert),
-      ssl_key_file: file('server.key', made.server.key),
-    });
+    const { cluster, ca } = await startTlsCluster();
     const scene = await setScene({}, await databaseIn(cluster));
     const status = (parameters: string, host = '127.0.0.1') =>
       scene.run(['status'], {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { SettingsError, UnavailableError } from '../../src/errors.ts';
 import type { SourceOptions } from '../../src/source/source.ts';
+import { makeCertificates } from '../support/certificates.ts';
 import {
   absenceOf,
   startHaproxy,
@@ -12,7 +13,6 @@ import {
 } from '../support/daemon.ts';
 import { andAtNight } from '../support/night.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
-import { makeCertificates } from './certificates.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import { emptyPage, scriptedServer } from './scripted-server.ts';
 

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
-import { type Certificates, type Identity, makeCertificates } from './certificates.ts';
+import { type Certificates, type Identity, makeCertificates } from '../support/certificates.ts';
 import { open } from './open.ts';
 import { emptyPage, scriptedServer } from './scripted-server.ts';
 

@@ -5,7 +5,7 @@ import { SettingsError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/log.ts';
 import { Database } from '../../src/store/database.ts';
 import { migrate, readSchemaState } from '../../src/store/migrations.ts';
-import { makeCertificates } from '../source/certificates.ts';
+import { makeCertificates } from '../support/certificates.ts';
 import { fakePostgres } from './fake-postgres.ts';
 
 const PASSWORD = 'hunter2-CANARY-47';

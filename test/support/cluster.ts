@@ -1,12 +1,14 @@
 /** A Postgres server of a test's own, from Debian's package: to be stopped, killed, filled up and promoted. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, onTestFinished } from 'vitest';
 import { migrate } from '../../src/store/migrations.ts';
 import { ask } from './ask.ts';
+import { makeCertificates } from './certificates.ts';
 import { until } from './condition.ts';
 import type { TestDatabase } from './database.ts';
 import { inEveryFile } from './hooks.ts';
@@ -70,6 +72,27 @@ async function makeData(): Promise<string> {
     '--no-instructions',
   ]);
   return folder;
+}
+
+/** The same with TLS, for tests that have openssl; `ca` is the file of the authority that signed its certificate. */
+export async function startTlsCluster() {
+  const made = makeCertificates();
+  if (made === null) throw new Error('openssl made no certificates');
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-tls-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const user = plainUser();
+  const file = (name: string, content: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, content, { mode: 0o600 });
+    if (user !== undefined) for (const one of [folder, path]) chownSync(one, user.uid, user.gid);
+    return path;
+  };
+  const cluster = await startCluster({
+    ssl: 'on',
+    ssl_cert_file: file('server.pem', made.server.cert),
+    ssl_key_file: file('server.key', made.server.key),
+  });
+  return { cluster, ca: file('ca.pem', made.ca) };
 }
 
 /** A database with the schema in it, as `createTestDatabase` gives one. */

@@ -6,7 +6,7 @@ import { exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { checkStore } from '../../src/tier/object-store.ts';
 import { bucketAddress } from '../../src/tier/s3/s3-address.ts';
 import { codeIn, failureOf } from '../../src/tier/s3/s3-failure.ts';
-import { type Certificates, makeCertificates } from '../source/certificates.ts';
+import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
 import type { S3Manners } from '../support/s3-server.ts';
 import { testWith } from '../support/tool.ts';
