@@ -80,7 +80,7 @@ export class Asking {
 
   /** The same, where it claims nothing of the span. */
   async #aside(start: number, length: number, target = this.target) {
-    const answer = await askShorter(this.#context, { ...target, start, length }, this.#walk.walkId);
+    const answer = await askShorter(this.#context, { ...target, start, length }, this.#walk);
     this.requests += answer.page.requests + answer.wasted;
     return answer;
   }

@@ -17,7 +17,7 @@ import type { Frame } from '../contract.ts';
 import { contradicted, isOfRequest, mayRefuseDepth, orError, orNull } from '../failures.ts';
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
-import { askShorter } from './questions.ts';
+import { askShorter, type Compared } from './questions.ts';
 import { dayOf, NOT_YET, targetOf, textOf, type WalkTarget } from './span.ts';
 import { beginningOf } from './too-much.ts';
 
@@ -266,15 +266,16 @@ export class KnownAnswers {
   /** @param walkId the walk that proved what is to be shown; 0: any records will do. */
   async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<Shown> {
     const { givesEmptiesInVain, repeats, largestAnswer, paging } = this.#context.knowledge;
+    const to = { walkId, identities: walkId > 0 };
     let shown: Shown = 'nothing';
     for (let time = 0; time < (givesEmptiesInVain ? repeats : 2); time += 1) {
       const context = { ...this.#context, signal };
       // Just the records asked for may be such as are left out of pages.
       const length = time === 0 || paging === 'number' ? 0 : largestAnswer;
       const asked = { ...request, length: Math.max(length, request.length) };
-      const { came, strangers } = (await askShorter(context, asked, walkId, walkId > 0)).facts;
+      const { came, strangers } = (await askShorter(context, asked, to)).facts;
       if (came === 0) continue;
-      if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return 'known';
+      if (!strangers || (await this.#showsAnyOf(request, context, to))) return 'known';
       shown = 'others';
       if (!givesEmptiesInVain) break;
     }
@@ -282,15 +283,11 @@ export class KnownAnswers {
   }
 
   /** Whether one of the records of a walk stands anywhere in a list, the first of which are others: those may have come later. */
-  async #showsAnyOf(
-    request: PageRequest,
-    context: AskingContext,
-    walkId: number,
-  ): Promise<boolean> {
+  async #showsAnyOf(request: PageRequest, context: AskingContext, to: Compared): Promise<boolean> {
     const length = Math.max(LEAST_PAGE, context.knowledge.largestAnswer);
     for (let start = 0, page = 0; page < MOST_PAGES; page += 1) {
       const asked = { ...request, start, length };
-      const { came, strangers } = (await askShorter(context, asked, walkId, true)).facts;
+      const { came, strangers } = (await askShorter(context, asked, to)).facts;
       if (came === 0) return false;
       if (!strangers) return true;
       start += context.knowledge.paging === 'number' ? length : came;

@@ -2,7 +2,7 @@
 import { FaultError, RequestError, UnstorableError } from '../../errors.ts';
 import type { PageRequest, Span } from '../../model.ts';
 import { recordsIn } from '../../source/find-contract.ts';
-import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
+import { type ComparedWith, compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
 import { askPage, type PageAnswer } from '../answers.ts';
 import type { Facts } from '../contract.ts';
 import {
@@ -41,7 +41,7 @@ export async function question(
   walkId = 0,
 ): Promise<Facts<ProbeFacts>> {
   const request = { ...targetOf(context.stream, span), start, length };
-  const { facts } = await askShorter(context, request, walkId);
+  const { facts } = await askShorter(context, request, { walkId });
   if (facts.came > 0) context.knowledge.spansShown.add(textOf(span));
   return facts;
 }
@@ -61,26 +61,20 @@ export async function shows(context: AskingContext, span: Span, length: number) 
   return answer instanceof Error ? answer : answer.came > 0;
 }
 
-/** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
-export function askShorter(
-  context: AskingContext,
-  request: PageRequest,
-  walkId = 0,
-  identities = false,
-  asItCame = false,
-): Promise<PageAnswer<ProbeFacts>> {
-  return orShorter(context, request, 2, (length) =>
-    askAndCompare(context, { ...request, length }, walkId, identities, asItCame),
-  );
-}
+/** The walk that an answer is compared with (0: none), also by what identifies records; asItCame: all of a page that was made longer. */
+export type Compared = Partial<Pick<ComparedWith, 'walkId' | 'identities'>> & {
+  asItCame?: boolean;
+};
 
-/** Asks for just this length, and compares the answer with a walk; 0: with none. */
+/** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
+export const askShorter = (context: AskingContext, request: PageRequest, to?: Compared) =>
+  orShorter(context, request, 2, (length) => askAndCompare(context, { ...request, length }, to));
+
+/** Asks for just this length, and compares the answer. */
 async function askAndCompare(
   context: AskingContext,
   request: PageRequest,
-  walkId: number,
-  identities = false,
-  asItCame = false,
+  { walkId = 0, identities = false, asItCame = false }: Compared = {},
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
   const leftOut = walkId === 0 ? { ignored: knowledge.ignored } : {};
@@ -97,7 +91,7 @@ async function askAndCompare(
 
 /** Asks, and gives the records of the answer, all of them. */
 export async function askRecords(context: AskingContext, request: PageRequest) {
-  const { facts, page } = await askShorter(context, request, 0, false, true);
+  const { facts, page } = await askShorter(context, request, { asItCame: true });
   return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
@@ -134,7 +128,7 @@ export async function orShorter<T>(
 
 /** Asks for just this; null: the answer is no page. */
 export const pageOrNull = (context: AskingContext, request: PageRequest) =>
-  orNull(askAndCompare(context, request, 0));
+  orNull(askAndCompare(context, request));
 
 /**
  * Remembers for a day that pages longer than `length` fail. What was answered at once is asked for again first: a refusal, or a
