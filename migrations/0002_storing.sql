@@ -3,6 +3,11 @@
 
 -- Functions that are called for every answer are plpgsql, whose plans are kept.
 
+-- Small letters, in which the words of answers are compared: FAILED has to be `failed` also in a database of Turkish, where the small letter
+-- of I is another one.
+create function daywalk.in_small_letters(said text) returns text
+immutable parallel safe return lower(translate(said, 'I', 'i'));
+
 -- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), 0000, 0x0, '', '-', 'ok', 'Success.', '成功', 'no
 -- error', ERROR_SUCCESS, or nothing else within it. A sentence of success has no word that could say that there was none, or of what.
 create function daywalk.says_nothing(value jsonb) returns boolean
@@ -10,7 +15,7 @@ language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp a
 begin
   return not exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
-     where coalesce(lower(btrim(translate(leaf #>> '{}', '_:-', '   '), E' \t\n.!')), '') !~ concat(
+     where coalesce(daywalk.in_small_letters(btrim(translate(leaf #>> '{}', '_:-', '   '), E' \t\n.!')), '') !~ concat(
        '^(|0+(x0+|\.0+)?|false|null|nil|n/a|[^不未没無无]*成功|no|(no *|without )(errors?|faults?|failures?|exceptions?)\M.*',
        '|((err(or)?|[es]|status|rc) +)?(ok|success|none)',
        '|(kein|aucune|sans|sin|ning[uú]n|sem|nenhum|nessun|geen|inget) (fehler|erreur|error|erro|errore|fout|fel)(e?s)?',
@@ -37,7 +42,7 @@ begin
   for key in select jsonb_object_keys(parts) loop
     amount := case jsonb_typeof(parts -> key) when 'number' then (parts -> key)::numeric when 'array' then jsonb_array_length(parts -> key) end;
     continue when amount is null;
-    plain := translate(lower(key), '_- ', '');
+    plain := translate(daywalk.in_small_letters(key), '_- ', '');
     if plain = 'total' then total := amount;
     elsif plain in ('successful', 'succeeded', 'answered', 'responded', 'replied') then answered := amount;
     elsif plain in ('queried', 'asked', 'requested', 'contacted') then asked := amount;
@@ -59,7 +64,7 @@ language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp a
 declare
   kind text := jsonb_typeof(value);
   -- Objects, lists and null say nothing by themselves.
-  said text := case when kind in ('object', 'array', 'null') then '' else lower(btrim(value #>> '{}')) end;
+  said text := case when kind in ('object', 'array', 'null') then '' else daywalk.in_small_letters(btrim(value #>> '{}')) end;
   is_true boolean := said in ('true', '1', 'yes');
   is_false boolean := said in ('false', '0', 'no');
   is_of_query boolean := name ~ '^(job|query|search|dispatch|task|response|progress)(status|state)$';
@@ -160,12 +165,12 @@ begin
   for message in select jsonb_array_elements(case jsonb_typeof(messages) when 'array' then messages else jsonb_build_array(messages) end) loop
     -- Notes that are more than words are what a person wrote.
     continue when name = 'notes' and jsonb_typeof(message) = 'object';
-    level := lower(case jsonb_typeof(message) when 'object' then
-      (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
+    level := daywalk.in_small_letters(case jsonb_typeof(message) when 'object' then
+      (select string_agg(value, E'\n') from jsonb_each_text(message) where daywalk.in_small_letters(key) in ('type', 'level', 'severity')) end);
     if name !~ '^not' and level ~ '(?n)^(error|fatal)\M' or level is null and name = 'errormessages' and not daywalk.says_nothing(message) then fault := coalesce(fault, left(message::text, 300)); end if;
     if level ~ '(?n)^warn' or name ~ '(warnings?|warningmessages?|^message|^msg|^notices?|^notes?)$' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
-      more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
-        when 'object' then (select string_agg(case when lower(key) ~ '(code|type|kind|reason|warning|message)$' and value !~* '\s|allow|enabl|disabl|support|param|option' then translate(value, '_', ' ') else value end, '; ') from jsonb_each_text(message))
+      more := more or daywalk.warns_of_more(daywalk.in_small_letters(case jsonb_typeof(message)
+        when 'object' then (select string_agg(case when daywalk.in_small_letters(key) ~ '(code|type|kind|reason|warning|message)$' and value !~* '\s|allow|enabl|disabl|support|param|option' then translate(value, '_', ' ') else value end, '; ') from jsonb_each_text(message))
         -- What a note says of every answer: how long events are kept, and whose are shown.
         when 'string' then case when name ~ '^not' then regexp_replace(message #>> '{}', '\m(limited|restricted) to (your\M|those\M|(the )?(last|past|previous) ([0-9]+ )?(day|week|month|year)s?\M)', '', 'gi') else message #>> '{}' end
         else message #>> '{}' end)) is true;
@@ -188,18 +193,18 @@ end $$;
 create function daywalk.gives_no_answer(name text, value jsonb) returns boolean
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
-  said text := lower(btrim(case when jsonb_typeof(value) in ('string', 'boolean') then value #>> '{}' end));
+  said text := daywalk.in_small_letters(btrim(case when jsonb_typeof(value) in ('string', 'boolean') then value #>> '{}' end));
   kept constant text := '(data|events|logs|records|results|documents|ind(ex|ices|exes)|range|dates?|days?|period|partitions?|shards?|buckets?|segments?|snapshots?|tier|storage)';
   none constant text := '\m(no|0|zero)( (archived|frozen|offline|cold|closed|matching|such))* (data|events|logs|records|results|documents|alerts)( (is|are|was|were|has been|have been))?( (archived|frozen|stored|kept|available))?\M';
 begin
   if name ~ '^(is)?(archived|frozen|offline)$' and said in ('true', 'yes')
      or name in ('status', 'state', 'statustext', 'result', 'outcome', 'message', 'msg', 'detail', 'reason')
         and (daywalk.goes_on(said) or said ~ '^(archived|frozen|offline|dehydrated)\W*$')
-     or name ~ '^((query|search)?job|task|execution)$' and (daywalk.goes_on(lower(value ->> 'status')) or daywalk.goes_on(lower(value ->> 'state')))
+     or name ~ '^((query|search)?job|task|execution)$' and (daywalk.goes_on(daywalk.in_small_letters(value ->> 'status')) or daywalk.goes_on(daywalk.in_small_letters(value ->> 'state')))
   then return true; end if;
   return exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() == "string")') as leaf
-     cross join lateral regexp_replace(translate(lower(leaf #>> '{}'), '_-', '  '), none, '', 'g') as text
+     cross join lateral regexp_replace(translate(daywalk.in_small_letters(leaf #>> '{}'), '_-', '  '), none, '', 'g') as text
      where text ~ concat(
        -- Data for this date has been archived; index is closed; moved to cold storage.
        '\m', kept, '\M( [^ .:;,]+){0,3} (is|are|was|were|been|already)( [a-z]+)? (archived|frozen|offline|dehydrated|unloaded|unmounted|offloaded)\M',
@@ -232,7 +237,7 @@ begin
   if jsonb_typeof(place) is distinct from 'object' then return; end if;
   for name in select jsonb_object_keys(place) loop
     continue when name = onward;
-    plain := translate(lower(name), '_- ', '');
+    plain := translate(daywalk.in_small_letters(name), '_- ', '');
     if not with_records and daywalk.gives_no_answer(plain, place -> name) then
       fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300)));
     end if;
@@ -268,7 +273,7 @@ begin
   for plain, counts in
     select told[2], jsonb_object_agg(coalesce(told[1], told[3]), place -> key)
       from jsonb_object_keys(place) as key
-     cross join lateral regexp_match(translate(lower(key), '_- ', ''),
+     cross join lateral regexp_match(translate(daywalk.in_small_letters(key), '_- ', ''),
        '^(?:num(?:ber)?(?:of)?)?(total|queried|successful|responded|skipped|pruned|excluded|filtered|disabled)?(shards|partitions|indices|indexers|nodes|clusters|peers|servers|backends|regions)(total|queried|successful|responded|skipped|pruned|excluded|filtered|disabled)?$') as told
      where coalesce(told[1], told[3]) is not null
      group by told[2]
@@ -298,13 +303,13 @@ begin
     return;
   end if;
   for key in select jsonb_object_keys(place) loop
-    plain := translate(lower(key), '_- ', '');
+    plain := translate(daywalk.in_small_letters(key), '_- ', '');
     continue when plain !~ 'partial|incomplete|truncated|^hasmore|^((is)?(completed?|done|finished|timedout|cancell?ed)|completedexceptionally|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
     of_answer := name ~ '^(query|search|job|execution|response|results?|summary|statistics)(info|meta|metadata|stats|statistics)?$';
     if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
        or place ?| '{name,title,from,to,fromDate,toDate,start,end,since,until,limit,offset,page,per_page,length,size,filter,filters,q,sort,order}'
        or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
-    said := lower(place ->> key);
+    said := daywalk.in_small_letters(place ->> key);
     more := more or (of_answer or plain ~ 'result|record|event|hits|rows|response')
         and plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$|^hasmore(results|records|events|hits|rows)$' and said in ('true', 'yes')
       or of_answer and (plain in ('complete', 'iscomplete') and said in ('false', 'no') or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)')
@@ -357,10 +362,10 @@ begin
   )
   select leaf.path, case
            when leaf.path = total_path and kind in ('number', 'string') then 'total'
-           when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
+           when kind = 'string' then regexp_replace(regexp_replace(daywalk.in_small_letters(value #>> '{}'),
              '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
              '#(\s+#)+', '#', 'g')
-           when kind = 'boolean' or kind = 'number' and lower(leaf.path[cardinality(leaf.path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
+           when kind = 'boolean' or kind = 'number' and daywalk.in_small_letters(leaf.path[cardinality(leaf.path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
            else kind
          end,
          value #>> '{}',

@@ -451,8 +451,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer that finds nothing in an archive is no answer',
     STORING,
-    "regexp_replace(translate(lower(leaf #>> '{}'), '_-', '  '), none,",
-    "regexp_replace(translate(lower(leaf #>> '{}'), '_-', '  '), 'never',",
+    "regexp_replace(translate(daywalk.in_small_letters(leaf #>> '{}'), '_-', '  '), none,",
+    "regexp_replace(translate(daywalk.in_small_letters(leaf #>> '{}'), '_-', '  '), 'never',",
     ['test/store/frames.test.ts'],
   ),
   mutant(

@@ -1,7 +1,8 @@
 /** Sessions: what a person set for the database, or the role, changes nothing of what is read and written. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { readFault } from '../../src/store/evidence/probes.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { createEmptyDatabase, createTestDatabase } from '../support/database.ts';
 import { leaseDay, openDatabase, pageOfBody, planDays } from '../support/store.ts';
 
 it.each([`datestyle = 'German'`, `datestyle = 'SQL, DMY'`, 'standard_conforming_strings = off'])(
@@ -18,6 +19,37 @@ it.each([`datestyle = 'German'`, `datestyle = 'SQL, DMY'`, 'standard_conforming_
     expect(row?.now).toBeInstanceOf(Date);
   },
 );
+
+it('a database of Turkish, where the small letter of I is another one, hears of failures and partial answers', async ({
+  skip,
+}) => {
+  const server = await createEmptyDatabase();
+  const [has] = await server.query<{ icu: boolean }>(
+    `select current_setting('server_version_num')::integer >= 150000
+        and exists (select from pg_collation where collname = 'tr-x-icu') as icu`,
+  );
+  skip(!has?.icu, 'this server makes no database of another language');
+  const name = `${server.name}_turkish`;
+  await server.query(
+    `create database ${name} encoding 'UTF8' locale 'C' locale_provider icu icu_locale 'tr-TR' template template0`,
+  );
+  const { href } = Object.assign(new URL(server.url), { pathname: `/${name}` });
+  try {
+    await migrate(href);
+    const database = openDatabase(href);
+    const says = (frame: string) =>
+      database.one('select * from daywalk.frame_says($1::jsonb, $2, 200)', [
+        `{${frame}, "data": [{"a": 1}]}`,
+        ['data'],
+      ]);
+    for (const said of ['"status": "FAILED"', '"state": "TIMEOUT"', '"QueryStatus": "KILLED"'])
+      expect(await says(said), said).toMatchObject({ fault: said.replace(/"(\w+)"/, '$1') });
+    for (const said of ['"isIncomplete": true', '"status": "PARTIAL"', '"DATA_LIMIT_HIT": true'])
+      expect(await says(said), said).toMatchObject({ more: true });
+  } finally {
+    await server.query(`drop database ${name} with (force)`);
+  }
+});
 
 afterEach(() => vi.unstubAllEnvs());
 
