@@ -54,6 +54,8 @@ async function apply(client: ClientBase, log: Logger): Promise<readonly string[]
   const { runner } = await import('node-pg-migrate');
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  // To make one that is there takes the right to make any.
+  const { rows } = await client.query(`select from pg_namespace where nspname = 'daywalk'`);
   // The runner's own BEGIN finds the transaction open, and its COMMIT ends it and the lock.
   const applied = await runner({
     dbClient: client,
@@ -62,7 +64,7 @@ async function apply(client: ClientBase, log: Logger): Promise<readonly string[]
     direction: 'up',
     migrationsTable: 'migrations',
     migrationsSchema: 'daywalk',
-    createMigrationsSchema: true,
+    createMigrationsSchema: rows.length === 0,
     singleTransaction: true,
     noLock: true,
     checkOrder: true,

@@ -169,6 +169,23 @@ describe('a migration that fails', () => {
   });
 });
 
+describe('an owner of the schema', () => {
+  it('makes the tables in it, and needs no right to make schemas in the database', async () => {
+    const server = await createEmptyDatabase();
+    const role = `owner_${server.name}`;
+    await server.query(`create role ${role} login password 'pw'`);
+    await server.query(`create schema daywalk authorization ${role}`);
+    const { href } = Object.assign(new URL(server.url), { username: role, password: 'pw' });
+    try {
+      expect((await migrate(href)).length).toBeGreaterThan(1);
+      expect(await readSchemaState(href)).toMatchObject({ pending: [] });
+    } finally {
+      await server.drop();
+      await empty.query(`drop role ${role}`);
+    }
+  });
+});
+
 describe('the role of a worker', () => {
   it('needs no right to create tables: partitions are made by the owner of the schema', async () => {
     const server = await createTestDatabase();
