@@ -39,6 +39,12 @@ function attempts(bytes: number, errors: readonly Error[], to = database) {
   );
 }
 
+/** As Postgres says it: with the code of memory, and of the file that keeps its locks. */
+const NO_LOCKS = Object.assign(new pg.DatabaseError('out of shared memory', 0, 'error'), {
+  code: '53200',
+  file: 'lock.c',
+});
+
 const again = (error: Error) => [error, error, error, error];
 
 describe('a body is too much', () => {
@@ -76,6 +82,7 @@ describe('a body is none the worse', () => {
     ['it was small, and late', LARGE - 1, again(notInTime(9))],
     ['the server takes no writes', LARGE, again(new OutcomeUnknownError('read-only (25006)'))],
     ['something else is short', LARGE, again(new TransientError('disk full (53100)'))],
+    ['the server has no room for more locks', LARGE, again(namedError(NO_LOCKS))],
     ['there is none', 0, again(new ConnectionLostError('lost'))],
   ])('where %s', async (_, bytes, errors) => {
     expect(await attempts(bytes, errors)).toBe(errors.length + 1);
@@ -84,6 +91,12 @@ describe('a body is none the worse', () => {
   it('where the server answers nothing else either', async () => {
     const gone = openDatabase('postgres://nobody@127.0.0.1:1/none', { patienceMs: 0 });
     await expect(attempts(LARGE, [notInTime(9)], gone)).rejects.toThrow(UnavailableError);
+  });
+});
+
+it('a server without room for more locks is told so, and not to have more memory', () => {
+  expect(namedError(NO_LOCKS)).toMatchObject({
+    hint: expect.stringContaining('max_locks_per_transaction'),
   });
 });
 

@@ -78,6 +78,9 @@ const SHORTAGES = new Map([
   ['53300', 'Raise max_connections of the server, put PgBouncer in front, or lower concurrency.'],
 ]);
 
+const MORE_LOCKS =
+  'Raise max_locks_per_transaction of the database server: a statement locks each month of pages that is stored, and its indexes.';
+
 /** Names an error of opening a connection: nothing was sent, so nothing can have taken effect. */
 export function namedConnectError(error: unknown): Error {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
@@ -113,13 +116,15 @@ export function namedError(error: unknown): Error {
   // A fault of our own code is not the database's.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
     return error;
-  const { code, message } = read(error);
+  const { code, message, file } = read(error);
   if (code === undefined)
     return new ConnectionLostError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
   const [, hint] = TO_SETTLE.find(([states]) => states.test(code)) ?? [];
   if (hint !== undefined) return new SettingsError(text, { hint });
   if (NO_EFFECT.has(code)) return new TransientError(text, { timedOut: code === '57014' });
+  // It has one code for memory and for locks; a body takes none of these.
+  if (code === '53200' && file === 'lock.c') return new TransientError(text, { hint: MORE_LOCKS });
   if (code.startsWith('53'))
     return new (code === '53200' ? OutOfMemoryError : TransientError)(text, {
       hint: SHORTAGES.get(code) ?? 'Look at the log of the database server.',
@@ -129,11 +134,15 @@ export function namedError(error: unknown): Error {
   return new StatementError(code, text);
 }
 
-function read(error: unknown): { code: string | undefined; message: string } {
+function read(error: unknown): {
+  code: string | undefined;
+  message: string;
+  file?: string | undefined;
+} {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) };
   // Only what Postgres itself says has an SQLSTATE; `EPIPE` of a socket looks like one.
-  const code = error instanceof pg.DatabaseError ? error.code : undefined;
+  const { code, file } = error instanceof pg.DatabaseError ? error : {};
   const message =
     error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
-  return { code, message: message === '' ? (code ?? error.name) : message };
+  return { code, file, message: message === '' ? (code ?? error.name) : message };
 }
