@@ -108,8 +108,11 @@ export async function registerStreams(
   const changed = await database.persist<{ streamId: number }>(
     'select distinct stream_id as "streamId" from daywalk.days where unshared order by 1',
   );
+  // All that is stored of a stream may be read for it, which takes longer than a statement may.
   for (const { streamId } of changed)
-    await database.persist('select daywalk.identify_anew($1)', [streamId]);
+    await database.retry(() =>
+      database.withClient((client) => client.query('select daywalk.identify_anew($1)', [streamId])),
+    );
   while (changed.length > 0 && (await shareNext(database)));
   return streams.map((stream) => {
     const row = rows.find(({ name }) => name === stream.name);

@@ -9,8 +9,11 @@ import {
   registerStreams,
   type StreamCalendar,
 } from '../../src/store/streams.ts';
+import { until } from '../support/condition.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { freshStore, openDatabase } from '../support/store.ts';
+import { handDeadlines } from '../support/hand-deadlines.ts';
+import { publishNext } from '../support/publishing.ts';
+import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -124,6 +127,28 @@ describe('a stream', () => {
     expect(await paths()).toEqual([{ id_path: ['data', 'a,"b'] }]);
     await register(database, stream());
     expect(await paths()).toEqual([{ id_path: null }]);
+  });
+
+  it('is identified otherwise for longer than a statement may take, as all that is stored is read for it', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1]]);
+    const holder = await server.pool.connect();
+    await holder.query('begin');
+    await holder.query('select daywalk.lock_stream($1)', [streamId]);
+    const deadlines = handDeadlines();
+    const hasty = openDatabase(server.url, { clock: deadlines.clock, patienceMs: 0 });
+    const identified = planDays(hasty, [DAY], { idPath: ['id'] }).then(
+      () => 'identified',
+      (error: Error) => error.message,
+    );
+    const waiting = `select from pg_locks join pg_database d on d.oid = database
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    await until('what waits for the stream', async () => (await server.query(waiting)).length > 0);
+    deadlines.pass();
+    await holder.query('commit');
+    holder.release();
+    expect(await identified).toBe('identified');
+    expect(await server.query('select from daywalk.days where unshared')).toEqual([]);
   });
 
   it('is one stream when many processes make it at once', async () => {
