@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { SettingsError } from '../errors.ts';
 import { type Day, type Filters, onlySet, type Stream } from '../model.ts';
+import { StatementError } from './connection/sqlstate.ts';
 import type { Database } from './database.ts';
 import { isPruned, onceClosed } from './shown.ts';
 
@@ -40,13 +41,14 @@ interface KnownContent extends Pick<Stream, 'name' | 'resource' | 'filters'> {
 
 /**
  * Makes the streams known, or checks that they are still those that are known (I9). Returns them in the order given.
- * @throws {SettingsError} when resource or filters of one differ from those stored under its name.
+ * @throws {SettingsError} when resource or filters of one differ from those stored under its name; as {@link requireZone}.
  */
 export async function registerStreams(
   database: Database,
   streams: readonly Stream[],
   { since, firstSince, timeZone, settleMs }: StreamCalendar,
 ): Promise<RegisteredStream[]> {
+  await requireZone(database, timeZone);
   const rows = await database.persist<RegisteredStream>(
     // By name, so that two processes never wait for each other's rows. The statement sees streams as they were before it.
     `with registered as (
@@ -118,6 +120,23 @@ export async function registerStreams(
     const row = rows.find(({ name }) => name === stream.name);
     if (row === undefined) throw new Error('an upsert returned no row');
     return row;
+  });
+}
+
+/** SQLSTATE of a parameter that has no such value. */
+const INVALID_VALUE = '22023';
+
+/**
+ * Checks that Postgres, whose list may be older than that of Node.js, knows a time zone: a stream of another one could not be asked for
+ * its days, nor be given another one.
+ * @throws {SettingsError} where it does not.
+ */
+export async function requireZone(database: Database, timeZone: string): Promise<void> {
+  await database.persist('select clock_timestamp() at time zone $1', [timeZone]).catch((error) => {
+    if (!(error instanceof StatementError) || error.sqlstate !== INVALID_VALUE) throw error;
+    throw new SettingsError(`Postgres does not know the time zone ${timeZone}`, {
+      hint: 'Set timezone to another name of it, such as an older one, or bring the time zones of the database server up to date.',
+    });
   });
 }
 

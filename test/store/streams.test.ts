@@ -119,6 +119,19 @@ describe('a stream', () => {
     ]);
   });
 
+  it('is of no time zone that Postgres does not know: nothing is kept of it, and another one is taken', async () => {
+    const unknown = { ...calendar, timeZone: 'Europe/Nowhere' };
+    await expect(register(database, stream(), unknown)).rejects.toMatchObject({
+      name: 'SettingsError',
+      message: 'Postgres does not know the time zone Europe/Nowhere',
+      hint: expect.stringContaining('timezone'),
+    });
+    expect(await rows()).toEqual([]);
+    await register(database, stream());
+    await expect(register(database, stream(), unknown)).rejects.toThrow(SettingsError);
+    expect(await rows()).toMatchObject([{ time_zone: 'Europe/Berlin' }]);
+  });
+
   it('keeps what identifies its records, as the settings say it now', async () => {
     const paths = () => server.query('select id_path from daywalk.streams');
     await register(database, stream({}, { idPath: ['_id'] }));

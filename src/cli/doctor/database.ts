@@ -10,7 +10,7 @@ import { readGone } from '../../store/publications.ts';
 import { readRefusedKey } from '../../store/refused-keys.ts';
 import { readLastRun } from '../../store/runs.ts';
 import { readServerFacts } from '../../store/server.ts';
-import { readStreams, requireUnchanged } from '../../store/streams.ts';
+import { readStreams, requireUnchanged, requireZone } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { counted, utcMinute } from '../../text.ts';
 import { IN_ONE_FORM } from '../../walk/rules/places.ts';
@@ -49,6 +49,7 @@ export async function examineDatabase(checkup: Checkup): Promise<number> {
   for (const { found, remedy } of facts.concerns) warn('database', found, remedy);
   await examineHosts(checkup);
   examineClock(now, examination);
+  await examination.look('time zone', () => requireZone(database, settings.timezone));
   for (const stream of settings.streams)
     await examination.look(`filters ${stream.name}`, () => requireUnchanged(database, [stream]));
   await examineRuns(checkup);
