@@ -72,7 +72,7 @@ const inRange = (from: string, to: string): string =>
 
 /**
  * Three statements that differ in the order of days, and in a condition: SQL stays static, so each is written out. The cuts of a day
- * come after its windows, which learn what a cut needs to know of the source.
+ * come after its windows, which learn what a cut needs to know of the source. Who made a day due while it was pruned could not see that.
  */
 const acquire = (order: 'asc' | 'desc', condition = '') => `
   with mine as materialized (
@@ -84,6 +84,7 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
        and w.stream_id = any ($4::integer[])
        and (w.lease_expires is null or w.lease_expires not between clock_timestamp() and clock_timestamp() + interval '${FURTHEST}')
        and ${inRange('$5', '$6')}
+       and not (w.state = 'complete' and ${isPruned('w.stream_id', 'w.day')})
        and not exists (select from mine)${condition}
      order by w.purpose desc, w.day ${order}, w.kind = 'cut', w.from_time ${order}
      limit 1

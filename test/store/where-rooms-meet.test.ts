@@ -1,15 +1,18 @@
 /** Where two rooms meet: an identity that is set later, midnights of days that are away, the midnight before all days, clocks that jump. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import { listArchivedDays } from '../../src/files/rows.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
-import { noteLooked } from '../../src/store/leases.ts';
+import { acquireLease, noteLooked } from '../../src/store/leases.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
 import { listWronglyShared } from '../../src/store/stored.ts';
 import { proveCut } from '../../src/store/walks.ts';
+import { askAgain } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
+import { until } from '../support/condition.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   endedWalk,
@@ -23,7 +26,7 @@ import {
   walkPages,
   windowOf,
 } from '../support/publishing.ts';
-import { DAY, expireLeases, freshStore, planDays } from '../support/store.ts';
+import { DAY, EVERYTHING, expireLeases, freshStore, planDays, TTL_MS } from '../support/store.ts';
 
 const NEXT_DAY = '2026-03-06';
 
@@ -108,6 +111,34 @@ async function prune(day: string): Promise<void> {
   const mine = old.find((one) => one.day === day) as OldDay;
   expect(await markPruned(database, 'day', mine)).toBe('pruned');
 }
+
+describe('a day that is pruned just when somebody asks for it again', () => {
+  it('is not walked again: it would be shown, and is said to be away', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await endLooks(server);
+    await appendToLedger(database, { streamId, day: DAY });
+    const [old] = await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }]);
+    const pruning = await server.pool.connect();
+    await pruning.query('begin');
+    await pruning.query(
+      `select daywalk.mark_pruned($1, $2, 'day', $3::bigint[], decode($4, 'hex'))`,
+      [streamId, DAY, old?.walks, old?.marks],
+    );
+    const asked = askAgain(database, streamId, [DAY], true);
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until('what waits for the day', async () => (await server.query(waiting)).length > 0);
+    await pruning.query('commit');
+    pruning.release();
+    await asked;
+    expect(
+      await acquireLease(database, randomUUID(), 'a', TTL_MS, {
+        ...EVERYTHING,
+        streamIds: [streamId],
+      }),
+    ).toBeNull();
+  });
+});
 
 describe('the midnight of a day that is away', () => {
   it('is not due again because the source shows the day behind it again, which it had forgotten', async () => {
