@@ -258,8 +258,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that was split anew waits for parts that its source has forgotten',
     STORE_FORGOTTEN,
-    'part.proof is null and part.state',
-    'part.proof is null and false and part.state',
+    "o.proof ->> 'kind' <> 'parts'",
+    'false',
+    FORGOTTEN,
+  ),
+  mutant(
+    'a day whose parts its source has forgotten stays split',
+    STORE_FORGOTTEN,
+    "state = 'complete', split_by = case when w.proof ->> 'kind' = 'parts' then w.split_by end,",
+    "state = 'complete',",
     FORGOTTEN,
   ),
   mutant(

@@ -296,42 +296,89 @@ describe('a day that its source forgets while it is walked for the first time', 
   );
 });
 
+/** Three days of 50 records, of which the oldest is shown no more as soon as so many requests were made for it. */
+function threeDays(totals: 'none' | 'exact') {
+  const days = closedDays(3);
+  const [oldest = ''] = days;
+  const all = days.map((day, index) => [day, records(1_000 * (index + 1), 50)] as const);
+  let left = Number.POSITIVE_INFINITY;
+  const source = new ImaginedSource(Object.fromEntries(all), {
+    totals,
+    before: ({ lists }, { start, from }) => {
+      if (start >= 100) throw new RequestError(400, 'too deep');
+      if (from.startsWith(oldest) && --left === 0) lists.set(`${oldest} 00:00:00`, []);
+    },
+  });
+  const stream = newStream();
+  return {
+    exporting: { server, source, stream, since: oldest, pageLength: 30, windowRecords: 60 },
+    grown: (most = Number.POSITIVE_INFINITY) => {
+      source.lists.set(`${oldest} 00:00:00`, records(1_000, 240));
+      left = most;
+    },
+    read: async () => (await readResults(server, stream)).get(oldest),
+  };
+}
+
 it.each(andAtNight(['none'], ['exact']))(
   'a proven day, totals %s, that its source forgets while it is walked anew in parts, stays as it was proven',
   async (totals) => {
-    const days = closedDays(3);
-    const [oldest = ''] = days;
-    const all = days.map((day, index) => [day, records(1_000 * (index + 1), 50)] as const);
-    let left = Number.POSITIVE_INFINITY;
-    const source = new ImaginedSource(Object.fromEntries(all), {
-      totals,
-      before: ({ lists }, { start, from }) => {
-        if (start >= 100) throw new RequestError(400, 'too deep');
-        if (from.startsWith(oldest) && --left === 0) lists.set(`${oldest} 00:00:00`, []);
-      },
-    });
-    const stream = newStream();
-    const exporting = { server, source, stream, since: oldest, pageLength: 30, windowRecords: 60 };
+    const { exporting, grown, read } = threeDays(totals);
     const again = () =>
       server.query(
         `update daywalk.windows set due_at = clock_timestamp(), rewalk = state = 'complete' and kind = 'day' and day = $1
           where state <> 'replaced' and (due_at is not null or day = $1 and split_by is null)`,
-        [oldest],
+        [exporting.since],
       );
     await runOnce(exporting);
-    const whole = (await readResults(server, stream)).get(oldest);
+    const whole = await read();
     expect(whole?.state).toBe('complete');
     for (const most of [6, 14, 22]) {
-      source.lists.set(`${oldest} 00:00:00`, records(1_000, 240));
-      left = most;
+      grown(most);
       await again();
       await runOnce(exporting);
       await again();
       await runOnce(exporting);
-      const { state, published } = (await readResults(server, stream)).get(oldest) ?? {};
+      const { state, published } = (await read()) ?? {};
       expect(state).toBe('complete');
       expect(published).toEqual(expect.arrayContaining([...(whole?.published ?? [])]));
       expect(await server.query('select from daywalk.days where lost > 0')).toEqual([]);
     }
+  },
+);
+
+it.each([
+  ['none', 14],
+  ['exact', 22],
+  ...andAtNight<readonly ['none' | 'exact', number]>(
+    [],
+    [
+      ['none', 22],
+      ['none', 60],
+      ['exact', 14],
+      ['exact', 40],
+    ],
+  ),
+] as const)(
+  'a proven day, totals %s, that is not shown for a while from request %i on, as it is walked anew in parts, is complete with all that came',
+  async (totals, most) => {
+    const { exporting, grown, read } = threeDays(totals);
+    const looked = async () => {
+      await server.query(
+        'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+      );
+      await runOnce(exporting);
+    };
+    await runOnce(exporting);
+    grown(most);
+    await looked();
+    expect(
+      await server.query('select from daywalk.days where retired_since is not null'),
+    ).toHaveLength(1);
+    expect((await read())?.published).toHaveLength(50);
+    grown();
+    for (let time = 0; time < 3; time += 1) await looked();
+    const { state, published } = (await read()) ?? {};
+    expect({ state, published: published?.length }).toEqual({ state: 'complete', published: 240 });
   },
 );

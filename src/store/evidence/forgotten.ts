@@ -116,22 +116,24 @@ export async function retireDay(
      ), retired as (
        update daywalk.days d set retired_since = coalesce(d.retired_since, clock_timestamp())
          from held where d.stream_id = $3 and d.day = held.day
-     ), unproven as materialized (
-       -- Parts that it was split into since say nothing of what was proven before.
-       select daywalk.replace_parts(array(select part.window_id from daywalk.windows part
-                                           where part.stream_id = $3 and part.day = held.day and part.split_from is not null
-                                             and part.proof is null and part.state <> 'replaced')) from held
+     ), replaced as materialized (
+       -- What a window was split into since it was proven says nothing of that: the split is undone.
+       select part.window_id
+         from held join daywalk.windows o on o.stream_id = $3 and o.day = held.day and o.split_by is not null and o.proof ->> 'kind' <> 'parts'
+        cross join lateral daywalk.subtree(o.window_id) as part (window_id) where part.window_id <> o.window_id
+     ), undone as materialized (
+       select daywalk.replace_parts(array(select window_id from replaced))
      )
      update daywalk.windows w
         set due_at = case w.kind when 'day' then coalesce(
               daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),
               case when held.doubted then clock_timestamp() + interval '1 day' end) end,
             rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            state = 'complete',
+            state = 'complete', split_by = case when w.proof ->> 'kind' = 'parts' then w.split_by end,
             -- What another worker finds out about its midnights or parts now is nothing any more.
             lease_id = null, lease_owner = null, lease_expires = null
-       from held join daywalk.streams s on s.stream_id = $3 cross join unproven
-      where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced'
+       from held join daywalk.streams s on s.stream_id = $3 cross join undone
+      where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced' and w.window_id not in (select window_id from replaced)
         and (w.day = held.day or w.midnight in (held.day - 1, held.day))`,
     [lease.windowId, lease.leaseId, streamId, recheckDays],
   );
