@@ -55,6 +55,15 @@ describe('what was learned', () => {
     expect(await known(streamId)).toEqual(['offset_cap']);
   });
 
+  it('of ends that are rounded is kept, and of short ranges that were refused it is not', async () => {
+    const streamId = await registerEvents(database);
+    for (const reach of [7_200, 3_840]) {
+      await learn(database, streamId, 'reach', reach, 'x');
+      await server.query(`update daywalk.learned set learned_at = learned_at - interval '31 days'`);
+      expect(await known(streamId)).toEqual(reach === 7_200 ? ['reach'] : []);
+    }
+  });
+
   it('expires also where it was learned while the clock of the database was ahead: it is of when that was put right', async () => {
     const streamId = await registerEvents(database);
     await learn(database, streamId, 'restless', true, 'x');

@@ -412,6 +412,23 @@ it.each(
   },
 );
 
+it('where short ranges are not refused any more, a day is split into such a month later', async () => {
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 35), [second]: records(2_000, 240) },
+    {
+      at: atNoon,
+      before: (_source, { start }) => {
+        if (start >= 100) throw new RequestError(400, 'too deep');
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 20 };
+  await teach(exporting, { reach: 3_840, hidden_by_date: 'nothing' });
+  expect((await exported(exporting)).get(second)?.state).toBe('failed');
+  await letTimePass(server, '31 days');
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+});
+
 it('where ranges come to be refused that are as long as days, it is told what helps, and it does', async () => {
   let longest = Number.POSITIVE_INFINITY;
   const source = new ImaginedSource(
