@@ -52,8 +52,13 @@ type HoursAhead =
   | 'whole date of the beginning'
   | { readonly roundsTo: number; readonly shortest?: number };
 
-/** A source of events so many seconds after the first day began. */
-function sourceOf(begins: HoursAhead, seconds: readonly number[], pageLength = 100) {
+/** A source of events so many seconds after the first day began. @param deepest where its lists end, and then it tells no totals. */
+function sourceOf(
+  begins: HoursAhead,
+  seconds: readonly number[],
+  pageLength = 100,
+  deepest?: number,
+) {
   let hoursAhead = begins;
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const end = begin + DAYS.length * DAY;
@@ -81,11 +86,13 @@ function sourceOf(begins: HoursAhead, seconds: readonly number[], pageLength = 1
         return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
       })
       .map((at) => `{"id": ${at}}`);
-  const before: Habits['before'] = (_, { from, to }) => {
+  const before: Habits['before'] = (_, { from, to, start }) => {
+    if (start >= (deepest ?? Number.POSITIVE_INFINITY)) throw new RequestError(400, 'too deep');
     const shortest = typeof hoursAhead === 'object' ? (hoursAhead.shortest ?? 0) : 0;
     if (secondsOf(to) - secondsOf(from) < shortest - 1) throw new RequestError(400, 'too short');
   };
-  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange, before });
+  const totals = deepest === undefined ? 'exact' : 'none';
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals, arrange, before });
   const stream = newStream();
   const options = { pageLength, recheckDays: 7, settleMs: SETTLED_MS };
   return {
@@ -103,7 +110,7 @@ function sourceOf(begins: HoursAhead, seconds: readonly number[], pageLength = 1
     believe: (change: Partial<Exporting> = {}) =>
       teach(
         { server, source, stream, since: FIRST, ...options, ...change },
-        { reach: 1, hidden_by_date: 'nothing' },
+        { reach: 1, hidden_by_date: 'nothing', ...(deepest && { proven_size: 1_000 }) },
       ),
   };
 }
@@ -237,6 +244,29 @@ it('ends of ranges that came to be rounded inwards hide none of the days before 
   await run(before);
   await server.query(
     `update daywalk.learned set learned_at = learned_at - interval '31 days' where fact = 'reach'`,
+  );
+  const results = await run({ recheckDays: 0 });
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
+});
+
+it.each<[string, readonly number[]]>([
+  ['are split', []],
+  // Where nothing is hidden that stands at the beginning of a list, nothing tells of it.
+  ['were split before that was learned', [5.9, 17.9]],
+])('ends of ranges that came to be rounded inwards hide none of days that %s', async (_, quiet) => {
+  const hourIn = (at: number) => (((at % DAY) + DAY) % DAY) / HOUR;
+  const seconds = steadily(400).filter((at) =>
+    quiet.every((hour) => Math.abs(hourIn(at) - hour) > 0.1),
+  );
+  const { run, believe, times } = sourceOf({ roundsTo: 600 }, seconds, 20, 60);
+  const before = { settleMs: SETTLED_MS + DAY * 1_000, recheckDays: 0 };
+  await believe(before);
+  await run(before);
+  await letTimePass(server, '2 hours');
+  await run(before);
+  await server.query(
+    `update daywalk.learned set learned_at = learned_at - interval '31 days' where value = '1'`,
   );
   const results = await run({ recheckDays: 0 });
   expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));

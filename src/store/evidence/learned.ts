@@ -134,11 +134,18 @@ export function isAsManyBeside(
   );
 }
 
-/** Has the cuts at midnights asked anew that were proven in that time: they were asked for less than it takes. */
-export async function askMidnightsAgain(database: Database, streamId: number): Promise<void> {
+/**
+ * Has the cuts at midnights asked anew that were proven in that time: they were asked for less than it takes.
+ * @param inSplits also those between the parts of windows.
+ */
+export async function askCutsAgain(
+  database: Database,
+  streamId: number,
+  inSplits = false,
+): Promise<void> {
   await database.persist(
     `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
-      where stream_id = $1 and midnight is not null and ${ANEW}`,
-    [streamId, KEPT_DAYS],
+      where stream_id = $1 and (midnight is not null or $3 and kind = 'cut') and ${ANEW}`,
+    [streamId, KEPT_DAYS, inSplits],
   );
 }

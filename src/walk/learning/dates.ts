@@ -6,7 +6,7 @@
 import type { Span } from '../../model.ts';
 import { lastClosedDay } from '../../plan/days.ts';
 import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
-import { askMidnightsAgain } from '../../store/evidence/learned.ts';
+import { askCutsAgain } from '../../store/evidence/learned.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { contradicted, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
@@ -50,14 +50,14 @@ export async function learnHiddenByDate(
     if (hidden === known) return;
     const evidence = `a range across the midnight behind ${midnight} shows ${isHidden ? 'more' : 'no more'} than ranges of one date beside it`;
     // First: where a process is killed in between, one of those midnights shows it again.
-    if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
+    if (isHidden) await askCutsAgain(context.database, knowledge.streamId);
     await knowledge.learn('hidden_by_date', hidden, evidence);
   });
   return isLookedAt;
 }
 
 /**
- * Called where halves and the cut between them lack something: the ends of ranges may be rounded by more than the cut reaches.
+ * Called where halves or parts and the cuts between them lack something: the ends of ranges may be rounded by more than the cut reaches.
  * @returns whether that was learned.
  */
 export async function learnRounding(context: WindowContext, second: string): Promise<boolean> {
@@ -69,9 +69,9 @@ export async function learnRounding(context: WindowContext, second: string): Pro
   return isRounded;
 }
 
-/** Midnights may have been asked with less, as long as one second would do. */
+/** Cuts may have been asked with less, as long as one second would do. */
 async function learnRounded({ database, knowledge }: WindowContext, second: string): Promise<void> {
-  await askMidnightsAgain(database, knowledge.streamId);
+  await askCutsAgain(database, knowledge.streamId, true);
   const evidence = `a range across ${second} shows more than ranges that end or begin there`;
   await knowledge.learn('reach', BEYOND_ROUNDED, evidence);
 }

@@ -4,7 +4,7 @@ import type { Day, Span } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { around, DAY_SECONDS, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
 import { type EndedWalk, readHashes } from '../../store/evidence/evidence.ts';
-import { askMidnightsAgain } from '../../store/evidence/learned.ts';
+import { askCutsAgain } from '../../store/evidence/learned.ts';
 import { readKnownAnswers } from '../../store/evidence/proven.ts';
 import { contradicted, isRangeRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
@@ -149,7 +149,7 @@ export async function doubtIgnoresTime(context: WindowContext): Promise<void> {
   if (isAsked()) return;
   knowledge.timeAsked = true;
   if (ignoresTime) return;
-  await askMidnightsAgain(database, knowledge.streamId);
+  await askCutsAgain(database, knowledge.streamId);
   await knowledge.doubt('reach');
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../store/splits.ts';
 import { counted, formatCount } from '../../text.ts';
 import { contradicted, orNull } from '../failures.ts';
+import { learnRounding } from '../learning/dates.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
@@ -115,7 +116,7 @@ async function askWhole(context: WindowContext, records: number) {
  */
 async function lacksWhatItShows(
   context: WindowContext,
-  { by, parts: { length } }: SplitParts,
+  { by, parts: direct }: SplitParts,
   records: number,
 ): Promise<boolean> {
   const { database, window } = context;
@@ -133,8 +134,9 @@ async function lacksWhatItShows(
   const shown = await orNull(question(context, window, first.start, first.length, whole));
   if (!unheld.some(({ hash }) => shown?.hashes.includes(hash))) return false;
   if (window.attempts === 1) return true;
+  for (const { to } of direct.slice(0, -1)) if (await learnRounding(context, to)) return true;
   throw contradicted(
-    `split by time, its ${length} parts hold ${records} records, and ${SHOWN_AND_LACKING}`,
+    `split by time, its ${direct.length} parts hold ${records} records, and ${SHOWN_AND_LACKING}`,
   );
 }
 

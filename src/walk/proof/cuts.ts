@@ -14,7 +14,7 @@ import {
   walksAgree,
 } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readWalks } from '../../store/evidence/evidence.ts';
-import { askMidnightsAgain } from '../../store/evidence/learned.ts';
+import { askCutsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
@@ -236,7 +236,7 @@ async function proved(
   const least = spansAround(context.window.from, context, 0).across;
   // It was learned meanwhile that dates hide what is farther away.
   if (across.from > least.from || across.to < least.to)
-    await askMidnightsAgain(context.database, context.knowledge.streamId);
+    await askCutsAgain(context.database, context.knowledge.streamId);
   return end;
 }
 
