@@ -97,8 +97,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'the total of a large day that was forgotten is that of now',
     'src/walk/proof/closing.ts',
-    'isUntold ? split.total : shown',
-    'shown',
+    'isUntold ? split.total : total',
+    'total',
     LIFE,
   ),
   mutant(
@@ -418,9 +418,9 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a split is closed on an answer that lacks its total',
-    'src/walk/proof/closing.ts',
-    'isTold && !lacksTotal &&',
-    'isTold &&',
+    'src/walk/rules/sum.ts',
+    '|| (totalMissing && before >= held)) return',
+    ') return',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(

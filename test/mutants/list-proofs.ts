@@ -97,8 +97,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'no cut that was asked passes for cuts that were told',
     'src/walk/proof/closing.ts',
-    '(split.cuts.length > 0 && split.cuts.every(({ told }) => told));',
-    'split.cuts.every(({ told }) => told);',
+    '(split.cuts.length > 0 && split.cuts.every((cut) => cut.told));',
+    'split.cuts.every((cut) => cut.told);',
     OVERLOOKED,
   ),
   mutant(

@@ -196,8 +196,8 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'parts need not add up',
     'src/walk/proof/closing.ts',
-    '} else if (!addsUp)',
-    '} else if (!addsUp && records < 0)',
+    "if (sum === 'short' || isShort)",
+    'if (held < 0)',
     ['test/walk/found.test.ts'],
   ),
   mutant(

@@ -17,7 +17,7 @@ import { learnFromParts } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { textOf } from '../questions/span.ts';
-import { isExact } from '../rules/verdict.ts';
+import { judgeSum, type WholeTold } from '../rules/sum.ts';
 import { COUNTS_ELSE } from './contradictions.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
 import { lookForDifference, movedParts } from './look.ts';
@@ -40,55 +40,35 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
     const moved = await movedParts(context, split);
     return again(context, split, FOUND_OTHERWISE, moved.length > 0 ? moved : allOf(split));
   }
-  const records = sumOf(split);
-  const whole = await askWhole(context, records);
-  const { came, total: shown, totalMissing, lowerBound } = whole ?? NOTHING_TOLD;
-  const isEmpty = whole?.came === 0;
-  // What shows nothing now may have been forgotten before its last part was walked.
-  if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
-    await refuseForgotten(context, came);
-  // A window that its source has forgotten since, as was accepted, or that is too much to be shown, adds up to what it told when it was split.
-  const isUntold =
-    isEmpty && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
-  if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
-    throw contradicted('it was split, and its parts show nothing of what it shows');
-  const total = isUntold ? split.total : shown;
-  const exact = total !== null && !lowerBound && isExact(total, knowledge.learned);
+  const held = sumOf(split);
+  const told = await whatIsTold(context, split, held);
+  const { total } = told;
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
-  const isTold =
-    split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
-  // A window that tells no total, or is refused and told a higher one when it was split, goes by those of its parts.
-  const toldAtSplit = split.total ?? 0;
-  const isDoubtful = totalMissing || (whole === null && toldAtSplit > records);
-  const lacksTotal =
-    (totalMissing && toldAtSplit >= records) ||
-    (isDoubtful && (await movedParts(context, split)).length > 0);
-  const isCovered = isTold && !lacksTotal && (total === null || total <= records);
-  const addsUp = exact ? total === records : isCovered;
-  if (exact && came > 0 && total < records && split.by === 'time' && isTold) {
+  const cutsTold =
+    split.by === 'level' || (split.cuts.length > 0 && split.cuts.every((cut) => cut.told));
+  const evidence = { ...told, by: split.by, held, toldAtSplit: split.total, cutsTold };
+  const sum = judgeSum(evidence, knowledge.learned);
+  const isShort = sum === 'doubtful' && (await movedParts(context, split)).length > 0;
+  if (sum === 'short' || isShort) return notYet(context, split, total, held);
+  if (sum === 'above' && total !== null) {
     // Records may have gone from the source since a part was walked.
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
-    if (moved.length > 0) return again(context, split, numbersOf(split, total, records), moved);
+    if (moved.length > 0) return again(context, split, numbersOf(split, total, held), moved);
     // Parts that still hold more than the total: it is a lower bound from there on.
-    await knowledge.learnLowerBound(textOf(window), total, `its parts hold ${records}`);
-  } else if (!addsUp) return notYet(context, split, total, records);
-  const isCounted = exact && total === records;
-  if (!isCounted && (await lacksWhatItShows(context, split, records)))
+    await knowledge.learnLowerBound(textOf(window), total, `its parts hold ${held}`);
+  }
+  const isCounted = sum === 'equal';
+  if (!isCounted && (await lacksWhatItShows(context, split, held)))
     return again(context, split, SHOWN_AND_LACKING, allOf(split));
-  const second = isCounted ? null : await findSecondOfTwoCuts(database, window);
-  if (second !== null)
-    throw contradicted(
-      `the cuts before and behind ${second} both show a record that a range of this second does not`,
-      'The source leaves out both edges of a range. Larger pages may spare windows of one second: page_length.',
-    );
+  if (!isCounted) await refuseSecondOfTwoCuts(context);
   await context.checkKnown({ except: [window.day] });
-  const differing = isCounted ? [] : await lookAtOverdue(context, came > 0);
+  const differing = isCounted ? [] : await lookAtOverdue(context, told.shows);
   if (differing.length > 0) return again(context, split, FOUND_OTHERWISE, differing);
   const proof: Proof = {
     kind: 'parts',
     rule: 'C9',
-    records,
-    why: `${counted(split.parts.length, 'part')}${split.cuts.length === 0 ? '' : ` and ${counted(split.cuts.length, 'cut')}`} hold ${counted(records, 'record')}${total === null ? '' : `, and the total says ${exact ? '' : 'at least '}${formatCount(total)}`}`,
+    records: held,
+    why: `${counted(split.parts.length, 'part')}${split.cuts.length === 0 ? '' : ` and ${counted(split.cuts.length, 'cut')}`} hold ${counted(held, 'record')}${total === null ? '' : `, and the total says ${isCounted ? '' : 'at least '}${formatCount(total)}`}`,
     ...(total === null ? {} : { total }),
     calibrated: isCounted,
   };
@@ -99,7 +79,32 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
 const NOTHING_TOLD = { came: 0, total: null, totalMissing: false, lowerBound: false };
 
 /**
- * What the window tells; null where it is refused again, and so cannot be had whole. A total below what its parts hold may be that of one
+ * What the window tells of itself now; one that its source has forgotten since, as was accepted, or that is too much to be shown, what it
+ * told when it was split.
+ * @throws {WalkError} where that is not believed: parts of it may be forgotten, or show nothing of what it shows.
+ */
+async function whatIsTold(
+  context: WindowContext,
+  split: SplitParts,
+  held: number,
+): Promise<WholeTold> {
+  const { knowledge, window } = context;
+  const whole = await askWhole(context, held);
+  const { came, total, totalMissing, lowerBound } = whole ?? NOTHING_TOLD;
+  const isEmpty = whole?.came === 0;
+  // What shows nothing now may have been forgotten before its last part was walked.
+  if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
+    await refuseForgotten(context, came);
+  if (knowledge.hidesMuch && came === 0 && held === 0 && !(await showsNothing(context, window)))
+    throw contradicted('it was split, and its parts show nothing of what it shows');
+  const isUntold =
+    isEmpty && held > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
+  const now = isUntold ? split.total : total;
+  return { shows: came > 0, refused: whole === null, total: now, lowerBound, totalMissing };
+}
+
+/**
+ * What the window answers; null where it is refused again, and so cannot be had whole. A total below what its parts hold may be that of one
  * answer: it is asked for again.
  */
 async function askWhole(context: WindowContext, records: number) {
@@ -159,6 +164,16 @@ async function lookAtOverdue(context: WindowContext, isShown: boolean): Promise<
 }
 
 const allOf = ({ parts }: SplitParts): number[] => parts.map(({ windowId }) => windowId);
+
+/** @throws {WalkError} where both edges of a range are left out: then no range of one second shows what happened on it. */
+async function refuseSecondOfTwoCuts({ database, window }: WindowContext): Promise<void> {
+  const second = await findSecondOfTwoCuts(database, window);
+  if (second !== null)
+    throw contradicted(
+      `the cuts before and behind ${second} both show a record that a range of this second does not`,
+      'The source leaves out both edges of a range. Larger pages may spare windows of one second: page_length.',
+    );
+}
 
 /** What the parts and the corrections of their cuts hold. */
 function sumOf({ parts, cuts }: SplitParts): number {
