@@ -260,7 +260,14 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     STORE_FORGOTTEN,
     "o.proof ->> 'kind' <> 'parts'",
     'false',
-    FORGOTTEN,
+    [...FORGOTTEN, 'test/store/kept.test.ts'],
+  ),
+  mutant(
+    'what a part is split into while its day is noted as forgotten is left behind',
+    STORE_FORGOTTEN,
+    'part.proof is null and part.state',
+    'part.proof is null and false and part.state',
+    ['test/store/kept.test.ts'],
   ),
   mutant(
     'a day whose parts its source has forgotten stays split',

@@ -8,6 +8,7 @@ import { readGone } from '../../src/store/publications.ts';
 import { proveWindow } from '../../src/store/walks.ts';
 import { acceptSource } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
+import { until } from '../support/condition.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import {
@@ -144,6 +145,45 @@ describe('a source that loses its events', () => {
         `select state, due_at, lease_id, rewalk from daywalk.windows where kind = 'day'`,
       ),
     ).toEqual([{ state: 'complete', due_at: null, lease_id: null, rewalk: false }]);
+  });
+
+  it('has forgotten a day of which another worker splits a part just then: nothing of it is left to be walked', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [upTo(20)]);
+    const top = await windowOf(database, streamId, DAY);
+    const halve = (at: string, from = '00:00:00', to = '23:59:59') =>
+      [
+        ['time', 'too much', null],
+        [`{${DAY} ${from},${DAY} ${at}:00}`, `{${DAY} ${at}:00,${DAY} ${to}}`, '{null,null}'],
+      ].flat();
+    const split = `select daywalk.split_window($1, $2, $3, $4, $5, $6::timestamp[], $7::timestamp[], $8::integer[], $8::integer[], '{}')`;
+    const day = await leaseWindow(database, top);
+    await database.query(split, [day.windowId, day.leaseId, ...halve('12:00')]);
+    const partsOf = async (windowId: number) =>
+      server.query<{ id: number }>(
+        'select window_id::int as id from daywalk.windows where split_from = $1 order by from_time',
+        [windowId],
+      );
+    const [morning, evening] = await partsOf(top);
+    await proveTexts(database, morning?.id ?? 0, [textsOf([1])]);
+    const mine = await leaseWindow(database, top);
+    const other = await leaseWindow(database, evening?.id ?? 0);
+    const splitting = await server.pool.connect();
+    await splitting.query('begin');
+    await splitting.query(split, [other.windowId, other.leaseId, ...halve('18:00', '12:00:00')]);
+    const retired = retireDay(database, mine, streamId, 7);
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until('what waits for the part', async () => (await server.query(waiting)).length > 0);
+    await splitting.query('commit');
+    splitting.release();
+    await retired;
+    const [late] = await partsOf(other.windowId);
+    await retireDay(database, await leaseWindow(database, late?.id ?? 0), streamId, 7);
+    expect(
+      await server.query(
+        `select kind, state from daywalk.windows where kind <> 'cut' and (lease_id is not null or state <> 'replaced')`,
+      ),
+    ).toEqual([{ kind: 'day', state: 'complete' }]);
   });
 });
 

@@ -121,6 +121,11 @@ export async function retireDay(
        select part.window_id
          from held join daywalk.windows o on o.stream_id = $3 and o.day = held.day and o.split_by is not null and o.proof ->> 'kind' <> 'parts'
         cross join lateral daywalk.subtree(o.window_id) as part (window_id) where part.window_id <> o.window_id
+        union
+       -- Nor does what was never proven, as what another worker split a part into while this was noted.
+       select part.window_id
+         from held join daywalk.windows part on part.stream_id = $3 and part.day = held.day
+        where part.split_from is not null and part.proof is null and part.state <> 'replaced'
      ), undone as materialized (
        select daywalk.replace_parts(array(select window_id from replaced))
      )
