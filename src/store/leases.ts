@@ -1,7 +1,7 @@
 /** Leases: acquire, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
 import type { Day, DayRange, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
-import { FURTHEST, isPruned, onceClosed, spanColumns } from './shown.ts';
+import { FURTHEST, IS_AWAY, isPruned, onceClosed, spanColumns } from './shown.ts';
 
 /** Which windows a worker may lease. */
 export interface LeaseScope {
@@ -72,7 +72,7 @@ const inRange = (from: string, to: string): string =>
 
 /**
  * Three statements that differ in the order of days, and in a condition: SQL stays static, so each is written out. The cuts of a day
- * come after its windows, which learn what a cut needs to know of the source. Who made a day due while it was pruned could not see that.
+ * come after its windows, which learn what a cut needs to know of the source.
  */
 const acquire = (order: 'asc' | 'desc', condition = '') => `
   with mine as materialized (
@@ -84,7 +84,7 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
        and w.stream_id = any ($4::integer[])
        and (w.lease_expires is null or w.lease_expires not between clock_timestamp() and clock_timestamp() + interval '${FURTHEST}')
        and ${inRange('$5', '$6')}
-       and not (w.state = 'complete' and ${isPruned('w.stream_id', 'w.day')})
+       and not ${IS_AWAY}
        and not exists (select from mine)${condition}
      order by w.purpose desc, w.day ${order}, w.kind = 'cut', w.from_time ${order}
      limit 1
@@ -195,7 +195,7 @@ export function countDue(database: Database, scope: LeaseScope): Promise<number>
   return database.value(
     `select count(*) as due
        from daywalk.windows w
-      where w.due_at <= clock_timestamp() and w.kind <> 'cut' and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')}`,
+      where w.due_at <= clock_timestamp() and w.kind <> 'cut' and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')} and not ${IS_AWAY}`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
   );
 }
@@ -224,6 +224,7 @@ export function readHeldElsewhere(
       where w.lease_id is not null and w.due_at <= clock_timestamp()
         and w.stream_id = any ($1::integer[])
         and ${inRange('$2', '$3')}
+        and not ${IS_AWAY}
         and w.lease_id <> all ($4::uuid[])
      having count(*) > 0`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, leaseIds],

@@ -24,6 +24,12 @@ export const publicationsOf = (streamId: string, day: string): string =>
 export const isPruned = (streamId: string, day: string): string =>
   `exists (select from daywalk.prunings g where g.stream_id = ${streamId} and g.day = ${day} and g.what = 'day')`;
 
+/**
+ * A condition: the window `w` is complete, and of a day that is pruned; who made it due meanwhile could not see that. Selected, so that
+ * it is looked up for each window that is met: else each claim makes a hash of all prunings for the few that are.
+ */
+export const IS_AWAY = `(w.state = 'complete' and (select ${isPruned('w.stream_id', 'w.day')}))`;
+
 /** A condition: the day moved to a folder or bucket; its pages are pruned. Both arguments are SQL. */
 export const isTiered = (streamId: string, day: string): string =>
   `exists (select from daywalk.tiered_days t where t.stream_id = ${streamId} and t.day = ${day})`;

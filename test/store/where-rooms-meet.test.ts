@@ -6,7 +6,7 @@ import { listArchivedDays } from '../../src/files/rows.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
-import { acquireLease, noteLooked } from '../../src/store/leases.ts';
+import { acquireLease, countDue, noteLooked, readHeldElsewhere } from '../../src/store/leases.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
 import { listWronglyShared } from '../../src/store/stored.ts';
 import { proveCut } from '../../src/store/walks.ts';
@@ -131,12 +131,15 @@ describe('a day that is pruned just when somebody asks for it again', () => {
     await pruning.query('commit');
     pruning.release();
     await asked;
-    expect(
-      await acquireLease(database, randomUUID(), 'a', TTL_MS, {
-        ...EVERYTHING,
-        streamIds: [streamId],
-      }),
-    ).toBeNull();
+    const scope = { ...EVERYTHING, streamIds: [streamId] };
+    expect(await acquireLease(database, randomUUID(), 'a', TTL_MS, scope)).toBeNull();
+    // Nor is it waited for, where a worker that was killed had it.
+    await server.query(
+      `update daywalk.windows set lease_id = $1, lease_expires = 'epoch' where due_at is not null`,
+      [randomUUID()],
+    );
+    expect(await readHeldElsewhere(database, [], scope)).toBeNull();
+    expect(await countDue(database, scope)).toBe(0);
   });
 });
 
