@@ -31,8 +31,8 @@ export interface LearnedFact {
 
 /** A source may change: after so many days a fact is learned anew. */
 const KEPT_DAYS = 30;
-/** What dates hide, and how far requests must reach where ends are rounded, does not expire: where it is wrong by now, more is asked for than need be. Short ranges that were refused may be taken by now. */
-const IS_KEPT = `(fact = 'hidden_by_date' and value not in ('"nothing"', '"not before"', '"not after"') or fact = 'reach' and value = '7200')`;
+/** What dates hide, and how far requests must reach where ends are rounded (twice as far as often as that was refused), does not expire: where it is wrong by now, more is asked for than need be. Short ranges that were refused may be taken by now. */
+const IS_KEPT = `(fact = 'hidden_by_date' and value not in ('"nothing"', '"not before"', '"not after"') or fact = 'reach' and value in ('7200', '14400', '28800', '57600'))`;
 /** It has not expired; what a bad hour teaches is kept for a day. */
 const HOLDS = `(${IS_KEPT} or learned_at > clock_timestamp()
              - make_interval(days => case when fact in ('page_length', 'restless') then 1 else ${KEPT_DAYS} end))`;
