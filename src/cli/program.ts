@@ -64,7 +64,10 @@ function addVerb(
   command.action(async (...called: unknown[]) => {
     const run = await load();
     const words = argument === undefined ? {} : { [argument.name()]: called[0] };
-    onEnd(await run({ options: { ...command.optsWithGlobals(), ...words }, signal }));
+    const all = command.optsWithGlobals();
+    // What is wrong with its names is told of the spelling that was typed.
+    const typed = given.get('streams')?.long === '--stream' ? { stream: all.streams } : {};
+    onEnd(await run({ options: { ...all, ...typed, ...words }, signal }));
   });
 }
 

@@ -86,6 +86,12 @@ test('ten wrong settings are told at once, each with its place', async () => {
   expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1 + places.length);
 });
 
+test('a stream that is not known is told of the flag as it was typed', async () => {
+  const scene = await setScene();
+  for (const flag of ['--stream', '--streams'])
+    expect((await scene.here(['run', flag, 'event'])).stderr).toContain(`flag ${flag}: "event"`);
+});
+
 test('a stream that --stream does not know changes nothing', async () => {
   const scene = await setScene();
   const ended = await scene.here([...BACKFILL, '--stream', 'event']);
