@@ -62,8 +62,8 @@ const takesGzip = ({ headers }: IncomingMessage): boolean =>
     .some((coding) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(coding));
 
 /** Some words. */
-export function words(status: number, text: string): Answer {
-  return { status, type: 'text/plain; charset=utf-8', body: `${text}\n` };
+export function words(status: number, text: string, headers: Answer['headers'] = {}): Answer {
+  return { status, type: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
 }
 
 /** A document for programs. */
