@@ -100,10 +100,13 @@ function judge(
   const wanted = days.filter(({ day, state }) => state !== 'out' && day <= lastClosed);
   const lastComplete = days.findLast(isProven)?.day ?? null;
   const due = wanted.filter(({ day }) => day <= expected);
+  const newest = expected < lastClosed ? expected : lastClosed;
+  // It is not where the first day is still to come, whatever was exported before.
+  const isWanted = due.at(-1)?.day === newest;
   return {
     stream,
     /** Whether the newest day that should be proven is, or was never wanted. */
-    fresh: due.length === 0 || (lastComplete !== null && lastComplete >= expected),
+    fresh: !isWanted || (lastComplete !== null && lastComplete >= newest),
     /** The newest day that is proven. */
     lastComplete,
     /** Milliseconds since that day ended; null: there is none. */

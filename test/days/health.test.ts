@@ -65,6 +65,13 @@ it('a first day in the future is no all is well', () => {
   );
 });
 
+it('no day is late before a first day in the future, whatever was exported before', () => {
+  const future = { ...stream('events', 'ccxxx'), since: '2062-03-10' };
+  expect(assess('12:00:00', future).level).toBe('good');
+  const failed = { ...stream('events', 'cfxxx'), since: '2062-03-10' };
+  expect(assess('12:00:00', failed)).toMatchObject({ level: 'gaps', streams: [{ fresh: true }] });
+});
+
 it('what a source lost in numbers is no all is well', () => {
   const loss = { day: '2026-03-08', lost: 20, records: 60 };
   const gone = { stream: 'events', gone: 20, lost: 20, days: 1, failures: [loss] };
