@@ -269,7 +269,7 @@ language sql stable set search_path = pg_catalog, pg_temp set jit = off as $$
    order by s.position
 $$;
 
--- It reads with the rights of the owner, as the views do. Days of which "nothing" would not count are told by a warning;
+-- It reads with the rights of the owner, as the views do. Days of which "nothing" would not count are told by a warning, as is a stream without any;
 -- daywalk.require_complete in the same query makes an error of them.
 create function daywalk.search(value text, from_day date default null, to_day date default null, in_stream text default null)
 returns table (stream text, day date, paths text[], record jsonb, walk_id bigint, page_no integer, "position" bigint,
@@ -280,6 +280,7 @@ declare
   found record;
   days bigint := 0;
   unproven text[] := '{}';
+  nowhere text[] := '{}';
 begin
   if in_stream is not null and not exists (select from daywalk.streams s where s.name = in_stream) then
     raise invalid_parameter_value using message = format('there is no stream %L', in_stream),
@@ -289,10 +290,14 @@ begin
   for found in
     select s.name, d.day, d.state, d.walk_ids, d.page_nos
       from daywalk.streams s
-     cross join lateral daywalk.pages_to_open(what, s.stream_id, from_day, to_day) as d
+      left join lateral daywalk.pages_to_open(what, s.stream_id, from_day, to_day) as d on true
      where in_stream is null or s.name = in_stream
      order by s.name, d.day
   loop
+    if found.day is null then
+      nowhere := nowhere || found.name::text;
+      continue;
+    end if;
     days := days + 1;
     if found.state <> 'complete' then unproven := unproven || format('%s %s %s', found.name, found.day, found.state); end if;
     if cardinality(found.walk_ids) > 0 then
@@ -302,11 +307,14 @@ begin
        cross join lateral daywalk.hits_on(what, found.day, o.walk_id, o.page_no) as h;
     end if;
   end loop;
+  if cardinality(nowhere) > 0 then
+    raise warning 'no day was searched of %: there is none that is closed, exported and kept', daywalk.first_ten(nowhere);
+  end if;
   if cardinality(unproven) > 0 then
     raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days, daywalk.first_ten(unproven);
   end if;
 end $$;
-comment on function daywalk.search is 'The shown records that hold a value anywhere, in all streams or one, between two days; a warning names the days that are not proven.';
+comment on function daywalk.search is 'The shown records that hold a value anywhere, in all streams or one, between two days; warnings name the days that are not proven, and the streams of which there was no day.';
 
 -- The feed, for whoever keeps a copy of the records: docs/queries.md tells how to follow it.
 create view daywalk.feed as

@@ -3202,6 +3202,7 @@ declare
   found record;
   days bigint := 0;
   unproven text[] := '{}';
+  nowhere text[] := '{}';
 begin
   if in_stream is not null and not exists (select from daywalk.streams s where s.name = in_stream) then
     raise invalid_parameter_value using message = format('there is no stream %L', in_stream),
@@ -3211,10 +3212,14 @@ begin
   for found in
     select s.name, d.day, d.state, d.walk_ids, d.page_nos
       from daywalk.streams s
-     cross join lateral daywalk.pages_to_open(what, s.stream_id, from_day, to_day) as d
+      left join lateral daywalk.pages_to_open(what, s.stream_id, from_day, to_day) as d on true
      where in_stream is null or s.name = in_stream
      order by s.name, d.day
   loop
+    if found.day is null then
+      nowhere := nowhere || found.name::text;
+      continue;
+    end if;
     days := days + 1;
     if found.state <> 'complete' then unproven := unproven || format('%s %s %s', found.name, found.day, found.state); end if;
     if cardinality(found.walk_ids) > 0 then
@@ -3224,6 +3229,9 @@ begin
        cross join lateral daywalk.hits_on(what, found.day, o.walk_id, o.page_no) as h;
     end if;
   end loop;
+  if cardinality(nowhere) > 0 then
+    raise warning 'no day was searched of %: there is none that is closed, exported and kept', daywalk.first_ten(nowhere);
+  end if;
   if cardinality(unproven) > 0 then
     raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days, daywalk.first_ten(unproven);
   end if;

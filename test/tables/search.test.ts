@@ -249,6 +249,14 @@ describe('what was not proven', () => {
           /^13 of 14 days are not proven, .*: events 2026-03-06 missing, .*events 2026-03-15 missing and 3 more$/,
         ),
       ]);
+      // A range without a day: one that begins behind the last closed one, or that ends before the first.
+      for (const range of ['from_day', 'to_day']) {
+        const day = range === 'from_day' ? '2099-01-01' : '2000-01-01';
+        await client.query(`select * from daywalk.search($1, ${range} => $2)`, ['1', day]);
+        expect(warnings.splice(1)).toEqual([
+          expect.stringMatching(/^no day was searched of events/),
+        ]);
+      }
     } finally {
       client.release(true);
     }
