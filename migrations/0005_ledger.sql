@@ -238,7 +238,7 @@ select c.stream, c.entry, c.day, c.revision, c.digest, c.missing_before, c.row_o
                lead(l.revision) over (partition by l.stream_id, l.day order by l.revision) is null as newest,
                -- Shown just now, and appended soon.
                case when lead(l.revision) over (partition by l.stream_id, l.day order by l.revision) is null
-                    then case when not coalesce(d.unsealed_pages > 0 or d.expected, false) then d.stream_id is null end end as state_ok
+                    then case when not coalesce(d.expected, false) then d.stream_id is null end end as state_ok
           from daywalk.ledger l
           join daywalk.streams s on s.stream_id = l.stream_id
           left join daywalk.ledger_due d on d.stream_id = l.stream_id and d.day = l.day
@@ -254,7 +254,7 @@ comment on column daywalk.ledger_check.chain_ok is 'It follows the row before.';
 comment on column daywalk.ledger_check.pages_ok is 'The seals of its pages are as they were.';
 comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows are as they were.';
 comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
-comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where its pages are about to be sealed.';
+comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where that changed just now, and is about to be appended.';
 comment on column daywalk.ledger_check.ok is 'All of it.';
 -- Whether a walk went by a pruning that says so, too: with its day, or because nothing of it is shown. The ledger keeps its seals, and no
 -- pages are to be there.

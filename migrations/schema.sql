@@ -4264,7 +4264,7 @@ create view daywalk.ledger_check as
                 CASE
                     WHEN lead(l.revision) OVER (PARTITION BY l.stream_id, l.day ORDER BY l.revision) IS NULL THEN
                     CASE
-                        WHEN NOT COALESCE(d.unsealed_pages > 0 OR d.expected, false) THEN d.stream_id IS NULL
+                        WHEN NOT COALESCE(d.expected, false) THEN d.stream_id IS NULL
                         ELSE NULL::boolean
                     END
                     ELSE NULL::boolean
@@ -4668,7 +4668,7 @@ comment on column daywalk.ledger_check.chain_ok is 'It follows the row before.';
 comment on column daywalk.ledger_check.pages_ok is 'The seals of its pages are as they were.';
 comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows are as they were.';
 comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
-comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where its pages are about to be sealed.';
+comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where that changed just now, and is about to be appended.';
 comment on column daywalk.ledger_check.ok is 'All of it.';
 
 comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';

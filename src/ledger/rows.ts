@@ -90,8 +90,8 @@ export interface LedgerProblem {
 }
 
 /**
- * Recomputes the whole chains of these streams, and compares the complete days with it. A day whose pages are sealed, which happens
- * together with its row, and that has no row, has lost it.
+ * Recomputes the whole chains of these streams, and compares the complete days with it. A day without a row has lost it where its pages
+ * are sealed, which happens together with the row, or where the next run is not to append it.
  */
 export function checkLedger(database: Database, streams: readonly string[]) {
   return database.persist<LedgerProblem>(
@@ -108,9 +108,9 @@ export function checkLedger(database: Database, streams: readonly string[]) {
                 (6, not c.state_ok, 'what the views show of the day is something else')) as p (place, holds, problem)
               where c.stream = any ($1::text[]) and not c.ok and p.holds
               union all
-             select stream, null, day, 1, 'its pages are sealed, and the ledger has no row for it: the row was removed'
+             select stream, null, day, 1, 'it is complete, and the ledger has no row for it: the row was removed'
                from daywalk.ledger_due
-              where stream = any ($1::text[]) and entry is null and unsealed_pages = 0) as f
+              where stream = any ($1::text[]) and entry is null and (unsealed_pages = 0 or not expected)) as f
       order by f.entry is null, array_position($1::text[], f.stream), f.entry, f.day, f.place`,
     [streams],
   );

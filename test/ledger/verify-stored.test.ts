@@ -207,6 +207,32 @@ describe('a change of the ledger is named', () => {
     expect((await check(scene)).ledger).toHaveLength(1);
   });
 
+  it('a removed newest row whose seals were removed with it', async () => {
+    scene = await exported();
+    const newest = '(select max(entry) from daywalk.ledger)';
+    const removeNewest = async () => {
+      for (const step of [
+        ...asOwner(
+          'seals',
+          `delete from daywalk.seals where walk_id = any (array(select unnest(walks) from daywalk.ledger where entry = ${newest}
+                              except select unnest(walks) from daywalk.ledger where entry < ${newest}))`,
+        ),
+        ...asOwner('ledger', `delete from daywalk.ledger where entry = ${newest}`),
+      ])
+        await scene?.server.query(step);
+    };
+    scene.api.insert([{ text: '{"id":"late"}', time: '2026-03-01T12:00:00Z' }]);
+    await scene.again();
+    await removeNewest();
+    expect((await check(scene)).ledger).toMatchObject([
+      { entry: 1, problem: 'what the views show of the day is something else' },
+    ]);
+    await removeNewest();
+    expect((await check(scene)).ledger).toMatchObject([
+      { entry: null, problem: expect.stringContaining('the row was removed') },
+    ]);
+  });
+
   it('an edited seal', async () => {
     scene = await exported();
     const statement = `update daywalk.seals set digest = sha256('') where page_no = 0`;
