@@ -13,6 +13,7 @@ import { skipsCertificateCheck } from '../settings/values/url.ts';
 import { Database } from '../store/database.ts';
 import { requireEmbedded, startEmbedded } from '../store/embedded.ts';
 import { migrate, newerDatabase, olderDatabase, readSchemaState } from '../store/migrations.ts';
+import { readStreamNames } from '../store/streams.ts';
 import { chosen } from './flags.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
@@ -42,6 +43,12 @@ export function askedOf(invocation: Invocation, needs: readonly Need[] = ['datab
 /** The same of a verb that talks to the API. */
 export const askedOfApi = (invocation: Invocation): Asked<ApiSettings> =>
   askedOf(invocation, ['api', 'database']) as Asked<ApiSettings>;
+
+/** Streams that the database has and the settings do not define any more; none where a flag chose some. */
+export async function endedStreams({ options, names }: Asked, database: Database) {
+  if (options.stream !== undefined || options.streams !== undefined) return [];
+  return (await readStreamNames(database)).filter((name) => !names.includes(name));
+}
 
 /** The log of this process, on stderr, with every secret struck out. */
 export function openLog(settings: Settings): Promise<ProcessLogger> {

@@ -194,6 +194,13 @@ function describe(resource: string, filters: Filters): string {
 /** A stream as it was registered, with the calendar that it has. */
 export type KnownStream = RegisteredStream & Pick<StreamCalendar, 'timeZone' | 'settleMs'>;
 
+/** The names of all streams that this database ever knew, whatever the settings define now. */
+export function readStreamNames(database: Database): Promise<string[]> {
+  return database.value(
+    `select coalesce(jsonb_agg(name order by name), '[]') from daywalk.streams`,
+  );
+}
+
 /** The streams of these names that are registered. */
 export function readStreams(database: Database, names: readonly string[]): Promise<KnownStream[]> {
   return database.persist(

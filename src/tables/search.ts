@@ -18,6 +18,8 @@ export interface SearchRequest extends OpenRange {
   /** A whole string, number or boolean, as text; not empty. */
   readonly value: string;
   readonly streams: readonly string[];
+  /** Streams that the settings do not define any more: of these only days that were planned are searched. */
+  readonly ended?: readonly string[];
   /** So many hits at most; null: all. */
   readonly limit: number | null;
   /** What days that moved hold; null: they are not looked into. */
@@ -26,6 +28,9 @@ export interface SearchRequest extends OpenRange {
 
 /** A record that holds the value. */
 export type StreamHit = Hit & { readonly stream: string };
+
+/** Of days in these states nothing is stored, and nobody is to store it where the stream has ended. */
+const NEVER_PLANNED: readonly string[] = ['missing', 'open', 'unplanned'];
 
 /** Pages that one statement opens: a limit is reached, and a stop heard, within some of them. */
 const PAGES_AT_ONCE = 8;
@@ -45,8 +50,13 @@ export function search(
     const streams: SearchedStream[] = [];
     let left = request.limit ?? Number.POSITIVE_INFINITY;
     let limited = false;
-    for (const stream of request.streams) {
-      const days = await listDays(searching, stream);
+    const ended = request.ended ?? [];
+    for (const stream of [...request.streams, ...ended]) {
+      const isEnded = ended.includes(stream);
+      const days = (await listDays(searching, stream)).filter(
+        ({ state }) => !(isEnded && NEVER_PLANNED.includes(state)),
+      );
+      if (isEnded && days.length === 0) continue;
       let [hits, pagesOpened] = [0, 0];
       for (const step of stepsOf(days)) {
         if (limited) break;

@@ -59,4 +59,27 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
     { stream: 'severe', records: scene.api.count({ ...window, rule_level_from: '2' }) },
     { stream: 'severe-2', records: scene.api.count({ ...window, rule_level_from: '3' }) },
   ]);
+
+  // What is stored of the other one is searched and verified, though the settings define it no more.
+  const [seen] = await scene.database.query<{ id: string }>(
+    `select record ->> 'id' as id from daywalk.shown_records where stream = 'severe-2' limit 1`,
+  );
+  const search = ['search', String(seen?.id), '--config', file];
+  const found = await scene.here(search);
+  expect(found.stdout).toMatch(/^severe: 1 hit; /m);
+  expect(found.stdout).toMatch(/^severe-2: 1 hit; 1 of 1 day proven, 2026-03-01 to 2026-03-01$/m);
+  for (const flag of ['--stream', '--streams'])
+    expect((await scene.here([...search, flag, 'severe'])).stdout).not.toMatch(/^severe-2/m);
+  const verify = ['verify', '--offline', '--config', file];
+  await scene.succeedHere(verify);
+  await scene.database.query(
+    `update daywalk.pages p set body = jsonb_set(body, '{marked}', 'true')
+       from daywalk.walks k join daywalk.windows w using (window_id) join daywalk.streams s using (stream_id)
+      where p.walk_id = k.walk_id and k.shown <> 'no' and p.page_no = 0 and s.name = 'severe-2'`,
+  );
+  const verified = await scene.here(verify);
+  expect(verified).toMatchObject({ code: 3 });
+  expect(verified.stdout).toMatch(
+    /^severe-2 2026-03-01 walk .*: its body is not what was stored$/m,
+  );
 });

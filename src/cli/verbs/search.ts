@@ -14,7 +14,7 @@ import { numberFlag } from '../flags.ts';
 import { openMoved } from '../open-moved.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { askedOf, withStore } from '../wiring.ts';
+import { askedOf, endedStreams, withStore } from '../wiring.ts';
 
 /** Hits for people; a program gets all. */
 const SHOWN = 100;
@@ -47,7 +47,8 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
         } else print(describeHit(hit));
     };
     const moved = options.withoutTier === true ? null : await openMoved(store);
-    const wanted = { value, streams: asked.names, ...range, limit, moved };
+    const ended = await endedStreams(asked, store.database);
+    const wanted = { value, streams: asked.names, ended, ...range, limit, moved };
     const report = await search(store.database, wanted, tell, signal);
     const { streams, limited } = report;
     if (json)

@@ -23,7 +23,7 @@ import {
 import { openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { openWalking } from '../walk-wiring.ts';
-import { type Asked, askedOf, askedOfApi, type Store, withStore } from '../wiring.ts';
+import { type Asked, askedOf, askedOfApi, endedStreams, type Store, withStore } from '../wiring.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
 export function verify(invocation: Invocation): Promise<number> {
@@ -83,10 +83,12 @@ async function isBefore(database: Database, names: readonly string[], { to }: Da
 
 async function againstDigests(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
-  const { options, settings, names, signal } = asked;
+  const { options, settings, signal } = asked;
   const span = spanOf(asked);
   return withStore(asked, async (store) => {
     const { database } = store;
+    // What is stored of a stream that the settings do not define any more is what the views show, too.
+    const names = [...asked.names, ...(await endedStreams(asked, database))];
     const parts = { database, clock: systemClock };
     const before = await listMovedDays(database, names, span);
     const report = await verifyStored(parts, names, span, settings.concurrency, signal);
