@@ -61,7 +61,9 @@ export function openNews(
 
 /** What is said of days that became complete. @param count how many there are, of which `days` are the first. */
 export function wordsOf(days: readonly ProvenDay[], count: number): Words {
-  const lines = linesOfDays(days, count, ({ records }) => counted(records, 'record'));
+  const lines = linesOfDays(days, count, 'daywalk status', ({ records }) =>
+    counted(records, 'record'),
+  );
   const what = `${counted(count, 'day')} ${count === 1 ? 'is' : 'are'} complete`;
   return { event: 'day_proven', what, lines, more: { count, days }, urgent: false };
 }
@@ -71,6 +73,7 @@ export function wordsOfGone(days: readonly GoneDay[], count: number): Words {
   const lines = linesOfDays(
     days,
     count,
+    'daywalk.publications',
     ({ lost, records }) => `${formatCount(lost)} of ${counted(records, 'record')}`,
   );
   return {
@@ -85,11 +88,12 @@ export function wordsOfGone(days: readonly GoneDay[], count: number): Words {
 function linesOfDays<T extends ProvenDay | GoneDay>(
   days: readonly T[],
   count: number,
+  all: string,
   told: (day: T) => string,
 ): string[] {
   const rest = count - MOST_LINES;
   return linesOf(
     days.slice(0, MOST_LINES).map((each) => `${each.stream} ${each.day}: ${told(each)}`),
-    rest > 0 && `… and ${formatCount(rest)} more; \`daywalk status\` shows all.`,
+    rest > 0 && `… and ${formatCount(rest)} more; \`${all}\` shows all.`,
   );
 }

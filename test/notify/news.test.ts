@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { appendToLedger } from '../../src/ledger/rows.ts';
 import { silentLogger } from '../../src/log.ts';
 import { shapeMessage } from '../../src/notify/message.ts';
-import { type News, openNews, wordsOf } from '../../src/notify/news.ts';
+import { type News, openNews, wordsOf, wordsOfGone } from '../../src/notify/news.ts';
 import { openPoster } from '../../src/notify/post.ts';
 import { claimDays } from '../../src/notify/rows.ts';
 import { openDispatcher } from '../../src/source/dispatcher.ts';
@@ -200,6 +200,12 @@ it('many days are one message, in which some are named', async () => {
     'events 2026-03-14: 7 records',
     '… and 1,224 more; `daywalk status` shows all.',
   ]);
+});
+
+it('says where all days are that lost records, which no calendar shows', () => {
+  const day = { stream: 'events', day: DAY, lost: 1, records: 7 };
+  const { lines } = wordsOfGone(Array(11).fill(day), 12);
+  expect(lines.at(-2)).toBe('… and 2 more; `daywalk.publications` shows all.');
 });
 
 it('is nothing urgent', () => {
