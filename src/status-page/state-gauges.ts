@@ -42,7 +42,7 @@ const HELP = {
   gone_records: 'Records of the stream that are kept and that the source does not show any more.',
   gone_on_balance_records: 'Those of them for which no other records came in the same walks.',
   lost_records: 'Those that days of the stream lost in numbers, until that is accepted.',
-  stored_records: 'Records of the stream that the views show.',
+  stored_records: 'Records of the stream that the views show, or that moved to the tier.',
   stored_pages: 'Pages of the stream that the views show.',
   stored_bytes: 'Bytes received for those pages.',
 };
