@@ -75,6 +75,11 @@ test('the folder of the file is made; where that cannot be, it is told at once',
   const environment = { ...api, DATABASE_URL_FILE: 'url' };
   const made = await runHere(['init', '--config', 'new/daywalk.yaml'], { folder, environment });
   expect(made.stdout).toMatch(/^Wrote .*new\/daywalk\.yaml/);
+  // The one that later commands read.
+  const own = { ...environment, DAYWALK_CONFIG: 'own/soc.yaml' };
+  const named = await runHere(['init'], { folder, environment: own });
+  expect(named.stdout).toMatch(/^Wrote .*own\/soc\.yaml/);
+  expect((await runHere(['config'], { folder, environment: own })).code).toBe(0);
   if (process.platform !== 'linux') return;
   const refused = await runProgram(['init', '--config', '/proc/nosuch/daywalk.yaml'], {
     environment: { ...api, DATABASE_URL: url },

@@ -106,3 +106,10 @@ testWith(['script'], 'on a terminal run asks before it makes a Postgres', async 
   expect(no.said).toMatch(/No database is set[\s\S]*\[y\/N\][\s\S]*database\.url: is not set/);
   expect(existsSync(join(folder, '.daywalk'))).toBe(false);
 });
+
+testWith(['script'], 'on a terminal init asks, too, whatever file it is to write', async () => {
+  const options = { folder: temporaryFolder(), environment: API };
+  const no = await answeredAtTerminal(['init', '--config', 'new.yaml'], 'n\n', options);
+  expect(no).toMatchObject({ code: 2 });
+  expect(no.said).toMatch(/No database is set[\s\S]*\[y\/N\][\s\S]*database\.url: is not set/);
+});

@@ -27,12 +27,15 @@ const URL_FILE = join('secrets', 'database_url');
 /** Writes the file, never over another one unless told to, and ends as `daywalk doctor` does with it. */
 export async function init(given: Invocation): Promise<number> {
   const { config, force } = given.options;
-  const path = pathFlag('--config', config ?? 'daywalk.yaml');
+  const named = readEnvironment().DAYWALK_CONFIG?.trim() || 'daywalk.yaml';
+  const path = pathFlag('--config', config ?? named);
   const where = config === undefined ? '' : ` --config ${config}`;
   const folder = dirname(path);
   const flag = force === true ? 'w' : 'wx';
   if (flag === 'wx' && existsSync(path)) throw alreadyThere(path);
-  const invocation = await askForDatabase(given);
+  // Made of flags and environment only, whatever an old file says.
+  const options = { ...given.options, config: devNull };
+  const invocation = await askForDatabase({ ...given, options });
   const settings = await keepDatabase(settingsFor(invocation), folder, flag);
   await write(path, newFile(settings, folder), flag);
   await write(join(folder, SCHEMA_FILE), `${JSON.stringify(fileSchema(), null, 2)}\n`, 'w');
@@ -112,10 +115,9 @@ function found(
   return { more, told };
 }
 
-/** Made of flags and environment only, whatever an old file says. */
 const settingsFor = ({ options }: Invocation): Settings =>
   loadSettings({
-    flags: { ...options, config: devNull },
+    flags: options,
     environment: readEnvironment(),
     cwd: process.cwd(),
     require: ['api', 'database'],
