@@ -1,10 +1,9 @@
 /** Flags that are no settings, and more than words: names, numbers, ages and folders. */
-import { resolve } from 'node:path';
 import { SettingsError } from '../errors.ts';
 import { Wrong } from '../settings/problems.ts';
 import { AGE } from '../settings/table/kinds.ts';
 import { parseDuration, parseInteger } from '../settings/values/quantity.ts';
-import { parseNames } from '../settings/values/value.ts';
+import { parseNames, parseValue } from '../settings/values/value.ts';
 
 /**
  * Those that were chosen with a flag, by their names, out of all of them.
@@ -37,12 +36,12 @@ export const ageFlag = (given: unknown) =>
 
 /**
  * The file or folder that was given with `flag`.
- * @throws {SettingsError} for nothing: a variable that is not set does not mean the folder that the program is run in.
+ * @throws {SettingsError} for what no setting takes, such as nothing: a variable that is not set does not mean the folder that
+ *   the program is run in.
  */
-export function pathFlag(flag: string, given: unknown): string {
-  if (given === '') throw new SettingsError(`flag ${flag}: "" is empty`);
-  return resolve(String(given));
-}
+export const pathFlag = (flag: string, given: unknown): string =>
+  String(flagValue(flag, String(given), (text) => parseValue(PATH, text, process.cwd())));
+const PATH = { kind: 'path' } as const;
 
 /** @throws {SettingsError} for what is none. */
 function flagValue<T>(

@@ -107,6 +107,7 @@ test.each(
       [['why', '2026-11'], /"2026-11" is a month; name one day of it/],
       [['export', '--out', ''], /^daywalk: flag --out: "" is empty$/m],
       [['init', '--config', ''], /^daywalk: flag --config: "" is empty$/m],
+      [['export', '--out=~/archive'], /^daywalk: flag --out: "~\/archive" begins with ~; write /m],
     ],
     [
       [['why'], /for example: daywalk why yesterday/],
