@@ -16,7 +16,7 @@ export interface Redactor {
 const MARK = '***';
 /** A shorter key stands in bodies by chance, and so does a shorter part of one in any text. */
 const SHORTEST_IN_BODY = 8;
-/** How much of a body is looked at for an excerpt. */
+/** How much of a body is looked at for an excerpt, besides what a secret may take that is cut through. */
 const LOOKED_AT = 8192;
 /** Characters that one character of a secret takes up at most: in UTF-16, each half as an escape of JSON. */
 const LONGEST_SPELLING = 14;
@@ -70,15 +70,13 @@ export function excerpt(
   secrets: readonly string[],
   max = 200,
 ): string {
-  const head = content.slice(0, LOOKED_AT);
+  const longest = Math.max(0, ...secrets.map((secret) => secret.length * LONGEST_SPELLING));
+  const head = content.slice(0, LOOKED_AT + longest);
   const text = typeof head === 'string' ? head : Buffer.from(head).toString('utf8');
   // A secret with a space in it may be spelled by one line where several did not.
   let clean = redact(oneLine(redact(text, secrets)), secrets);
-  if (content.length > LOOKED_AT) {
-    // The cut may have gone through a secret: what could be the first part of one goes as well.
-    const longest = Math.max(0, ...secrets.map((secret) => secret.length * LONGEST_SPELLING));
-    clean = clean.slice(0, Math.max(0, clean.length - longest));
-  }
+  // The cut may have gone through a secret: what could be the first part of one goes as well.
+  if (content.length > head.length) clean = clean.slice(0, Math.max(0, clean.length - longest));
   return clip(withoutBegun(clean, secrets), max);
 }
 

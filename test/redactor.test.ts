@@ -80,10 +80,12 @@ describe('an excerpt', () => {
 
   test('is cut at its limit', () => {
     expect(excerpt('x'.repeat(500), [])).toHaveLength(200);
+    // Also where a secret is as long as tokens are.
+    expect(excerpt('x'.repeat(100_000), ['k'.repeat(4096)])).toHaveLength(200);
   });
 
   test('does not show the first half of a key at the cut', () => {
-    const padded = '\u0001'.repeat(8192 - 10) + KEY;
+    const padded = '\u0001'.repeat(8192 + 14 * KEY.length - 10) + KEY;
     expect(excerpt(padded, [KEY])).not.toContain('Qx7');
     expect(excerpt(Buffer.from(padded), [KEY])).not.toContain('Qx7');
   });

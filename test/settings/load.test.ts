@@ -192,6 +192,10 @@ describe('the environment', () => {
       DAYWALK_SERVICE_PORT_HTTP: '80',
       DAYWALK_PORT: 'tcp://10.0.0.1:80',
       DAYWALK_PORT_80_TCP_ADDR: '10.0.0.1',
+      DAYWALK_POSTGRES_SERVICE_HOST: '10.0.0.2',
+      DAYWALK_POSTGRES_SERVICE_PORT: '5432',
+      DAYWALK_POSTGRES_PORT: 'tcp://10.0.0.2:5432',
+      DAYWALK_POSTGRES_PORT_5432_TCP_PROTO: 'tcp',
     };
     expect(load({ environment }).pageLength).toBe(1000);
     expect(
@@ -202,6 +206,7 @@ describe('the environment', () => {
             daywalk_since: 'x',
             DAYWALK_SINCE_FILE: 'x',
             DAYWALK_QQQQQQQ: 'x',
+            DAYWALK_QQQQQQQ_PORT: '8642',
           },
         }),
       ),
@@ -210,6 +215,7 @@ describe('the environment', () => {
       'environment daywalk_since: there is no such setting; did you mean DAYWALK_SINCE?',
       'environment DAYWALK_SINCE_FILE: there is no such setting: DAYWALK_SINCE cannot come from a file',
       'environment DAYWALK_QQQQQQQ: there is no such setting',
+      'environment DAYWALK_QQQQQQQ_PORT: there is no such setting',
     ]);
   });
   test('certificates are checked', () => {
@@ -230,10 +236,17 @@ describe('files', () => {
       { '/k': 'ab\ncd\n' },
       `/k (${place}): the value holds a space, a line break or another character that no key has`,
     ],
-    [{ '/k': 'x'.repeat(513) }, `/k (${place}): the value is longer than 512 characters`],
+    [{ '/k': 'x'.repeat(4097) }, `/k (${place}): the value is longer than 4096 characters`],
+    [
+      { '/k': 'X-API-Key:key' },
+      `/k (${place}): the value begins with a word of the header; give the key alone`,
+    ],
     [{ '/k': Buffer.from([0xff, 0xfe]) }, `${place}: /k is not UTF-8 text`],
   ])('secret file %#', (files, expected) => {
     expect(problemsOf(() => load({ environment, files }))).toEqual([expected]);
+  });
+  test.each(['apikey-of-mine', 'Basic-key', 'x'.repeat(4096)])('a key that is taken: %#', (key) => {
+    expect(load({ environment, files: { '/k': key } }).apiKey?.reveal()).toBe(key);
   });
   test('one line break at the end is not part of the key', () => {
     expect(load({ environment, files: { '/k': 'key\r\n' } }).apiKey?.reveal()).toBe('key');
