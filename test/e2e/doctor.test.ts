@@ -158,6 +158,14 @@ describe('the time zone, by the records at the edges of a day', () => {
       'UTC',
       /^! time zone events .*by about UTC-0[45]:00,.*timezone is UTC\n.*→ Set timezone/m,
     ));
+
+  test.each([
+    ['Europe/Berlin', 'Europe/Berlin', '2025-10-26', /^✓ time zone events +records at both edges/m],
+    ['Pacific/Auckland', 'Pacific/Auckland', '2025-09-28', /^✓ time zone events +records at both/m],
+    ['Europe/Berlin', 'UTC', '2025-10-26', /^! time zone events .* by about UTC\+0[12]:00,/m],
+  ])('on a day on which the clocks of %s change, with %s set', (source, set, day, says) =>
+    expectZoneTold(source, set, says, day),
+  );
 });
 
 test('an API that does not heed where a range ends', async () => {

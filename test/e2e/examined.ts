@@ -24,6 +24,7 @@ export const linesOf = (text: string) => text.trimEnd().split('\n');
 export async function examined(
   options: SimulatorOptions,
   environment: Readonly<Record<string, string>> = {},
+  day = dayAgo(1),
 ) {
   const api = await startSimulator({ key: API_KEY, seed: 'e2e', eventsPerDay: 230, ...options });
   onTestFinished(() => api.close());
@@ -38,7 +39,7 @@ export async function examined(
   const examination = new Examination();
   const { signal } = new AbortController();
   const database = undefined;
-  await examineApi({ source, database, settings, day: dayAgo(1), signal, examination });
+  await examineApi({ source, database, settings, day, signal, examination });
   const said = describeFindings(examination.findings).join('\n');
   expect(examination.exitCode, said).toBe(0);
   const identities = settings.streams.map(
@@ -48,10 +49,11 @@ export async function examined(
 }
 
 /** The zone of a source, that of the settings, what is said. */
-type Zones = readonly [source: string, set: string, says: RegExp];
+type Zones = readonly [source: string, set: string, says: RegExp, day?: string];
 
-export async function expectZoneTold(...[timeZone, set, says]: Zones): Promise<void> {
-  const { said } = await examined({ timeZone, eventsPerDay: 2000 }, { DAYWALK_TIMEZONE: set });
+export async function expectZoneTold(...[timeZone, set, says, day]: Zones): Promise<void> {
+  const source = { timeZone, eventsPerDay: 2000 };
+  const { said } = await examined(source, { DAYWALK_TIMEZONE: set }, day);
   expect(said).toMatch(says);
 }
 

@@ -1,7 +1,7 @@
 /** What the doctor finds at the API: whether it answers, where list and total are, what identifies a record, in which zone it counts days. */
 import { EnvelopeError, NoRecordsError, RefusedError, UnavailableError } from '../../errors.ts';
 import type { Contract, Day, Page, Stream, TimeSpan } from '../../model.ts';
-import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
+import { addDays, closesAt, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/find-contract.ts';
@@ -238,7 +238,9 @@ async function examineZone(asking: Asking, { recordsPath }: Contract): Promise<r
   const offsets = offsetsShown(answers, paths);
   const edges = answers.flatMap(({ records }) => records);
   if (offsets === null) return edges;
-  if (offsets.least > offsets.most) {
+  // Each hour by itself: they differ on a day on which the clocks change.
+  const ofHours = answers.flatMap((answer) => offsetsShown([answer], paths) ?? []);
+  if (ofHours.some(({ least, most }) => least > most)) {
     examination.warn(
       `range ${stream.name}`,
       `the first and the last hour of ${day}, asked for alone, show records whose times are not in them, in whatever time zone`,
@@ -246,15 +248,21 @@ async function examineZone(asking: Asking, { recordsPath }: Contract): Promise<r
     );
     return edges;
   }
-  const set = ['00:30', '23:30'].map((time) => offsetAt(Date.parse(`${day}T${time}Z`), timezone));
+  const ends = [closesAt(addDays(day, -1), timezone, 0), closesAt(day, timezone, 0) - 1];
+  const set = ends.map((end) => offsetAt(end, timezone));
   const check = `time zone ${stream.name}`;
-  if (set.some((offset) => offset >= offsets.least && offset <= offsets.most))
+  const other = ofHours.find(
+    ({ least, most }) => !set.some((offset) => offset >= least && offset <= most),
+  );
+  if (other === undefined) {
     examination.ok(check, `records at both edges of ${day} carry times of ${timezone}`);
-  else
-    examination.warn(
-      check,
-      `the source counts ${day} by about ${formatOffset(offsets)}, by the times in its records, and timezone is ${timezone}`,
-      `Set timezone to the zone of the source${formatOffset(offsets) === 'UTC+00:00' ? ' (UTC, if it has no summer time)' : ''}; with a wrong one days begin and close at the wrong time.`,
-    );
+    return edges;
+  }
+  const shown = formatOffset(offsets.least > offsets.most ? other : offsets);
+  examination.warn(
+    check,
+    `the source counts ${day} by about ${shown}, by the times in its records, and timezone is ${timezone}`,
+    `Set timezone to the zone of the source${shown === 'UTC+00:00' ? ' (UTC, if it has no summer time)' : ''}; with a wrong one days begin and close at the wrong time.`,
+  );
   return edges;
 }
