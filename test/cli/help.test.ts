@@ -37,6 +37,8 @@ test.each([
   [['run', '--apikey=zqxjv'], "error: unknown option '--apikey=…'"],
   [['run', "--apikey=it's\nzqxjv"], "error: unknown option '--apikey=…'"],
   [['run', '--embedded=zqxjv'], "error: unknown option '--embedded=…'"],
+  [['run', '-apikey=zqxjv'], "error: unknown option '-apikey=…'"],
+  [['DAYWALK_API_KEY=zqxjv', 'run'], "error: unknown command 'DAYWALK_API_KEY=…'"],
 ])('%j is told without what stands behind the =, which may be a secret', (args, told) => {
   let text = '';
   const writeErr = (part: string) => (text += part);
