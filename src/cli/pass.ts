@@ -39,7 +39,7 @@ interface Daemon {
 }
 
 /**
- * Opens log, database and source, calls `work`, and closes them whatever happens.
+ * Opens log, database and source, calls `work`, and closes them whatever happens; programs are told what ended it.
  * A daemon waits for a database that is away when it starts, as it does later.
  * @param makes what may be made where it is not there.
  */
@@ -49,7 +49,7 @@ export function withExport<T>(
   work: (session: ExportSession) => Promise<T>,
   daemon?: Daemon,
 ): Promise<T> {
-  const { settings, signal } = asked;
+  const { settings, signal, options } = asked;
   return withLog(settings, async (log, later) => {
     for (const line of notBegun(settings)) log.warn(line);
     const notifier = openNotifier(settings, systemClock, log, redactor.redact);
@@ -67,6 +67,9 @@ export function withExport<T>(
     page?.attach(opened.url);
     const walking = await openWalking(asked, { database, log, later }, daemon?.watch);
     return work({ ...asked, ...walking, log, database, notifier });
+  }).catch((error: unknown) => {
+    if (options.jsonEvents === true) printEvent('error', errorFields(error));
+    throw error;
   });
 }
 
@@ -144,7 +147,6 @@ export async function watched(
   try {
     report = await notified(session, () => run(progress.onEvent).finally(progress.end));
   } catch (error) {
-    if (events === true) printEvent('error', errorFields(error));
     if (error instanceof DaywalkError)
       error.addHint(...describeUnfinished(progress.state(), error, session.options.only === 'all'));
     throw error;

@@ -2,6 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { violations } from '../support/json-schemas.ts';
 import { atNight } from '../support/night.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
+import { API_KEY } from '../support/program.ts';
+import { runHere } from '../support/program-here.ts';
 import { setScene } from '../support/scene.ts';
 
 const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
@@ -68,6 +71,20 @@ describe('--json-events', () => {
     const last = eventsOf(refused.stdout);
     expect(broken(last)).toEqual([]);
     expect(last.at(-1)).toMatchObject({ event: 'error', exitCode: 4, hint: expect.any(String) });
+  });
+
+  test('tells a database that is away as its last word, too, and its only one', async () => {
+    const away = {
+      DAYWALK_API_URL: `http://127.0.0.1:${CLOSED_PORT}`,
+      DAYWALK_API_KEY: API_KEY,
+      DATABASE_URL: `postgres://nobody@127.0.0.1:${CLOSED_PORT}/nothing`,
+      DAYWALK_DATABASE_PATIENCE: '0s',
+    };
+    const ended = await runHere(['run', '--json-events'], { environment: away });
+    expect(ended).toMatchObject({ code: 5 });
+    const events = eventsOf(ended.stdout);
+    expect(broken(events)).toEqual([]);
+    expect(events).toMatchObject([{ event: 'error', exitCode: 5 }]);
   });
 
   test('does not go with --json or --quiet', async () => {
