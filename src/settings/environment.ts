@@ -10,16 +10,16 @@ export function readEnvironment(): Environment {
   return Object.assign(Object.create(null), process.env);
 }
 
-/** What Docker links and Kubernetes put there by themselves if a service is called `daywalk`. */
+/** What Docker links and Kubernetes put there by themselves if a service is called `daywalk`, or `daywalk-postgres`. */
 const SERVICE_LINK =
-  /^DAYWALK_(SERVICE_HOST|SERVICE_PORT\w*|NAME|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)$/;
+  /^DAYWALK_(NAME|PORT|(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?))=|^DAYWALK_\w+_PORT=(tcp|udp|sctp):/;
 
 /** Refuses names that only look like ours, and what would take the protection off the key. */
 export function checkEnvironment(environment: Environment, problems: Problems): void {
   const known = new Set(ROWS.flatMap((row) => row.env));
   for (const [name, value] of Object.entries(environment)) {
-    if (!/^DAYWALK_/i.test(name) || known.has(name) || SERVICE_LINK.test(name) || !value?.trim())
-      continue;
+    if (!/^DAYWALK_/i.test(name) || known.has(name) || !value?.trim()) continue;
+    if (SERVICE_LINK.test(`${name}=${value}`)) continue;
     problems.add(
       `environment ${name.slice(0, 80)}`,
       `there is no such setting${hint(name, known)}`,
