@@ -53,6 +53,7 @@ export function openDispatcher(options: ConnectionOptions): Dispatcher {
     httpProxy: proxy,
     httpsProxy: proxy,
     noProxy: options.proxy.no ?? '',
+    ...loginOf(new URL(proxy)),
     requestTls: connect,
     proxyTls: {
       ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, tls.ca] }),
@@ -82,6 +83,12 @@ function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
     });
   return text;
 }
+
+/** What a proxy is told of who asks; undici itself says nothing where there is no password, and tokens come as a user alone. */
+const loginOf = ({ username, password }: URL) => {
+  const login = decodeURIComponent(`${username}:${password}`);
+  return username === '' ? {} : { token: `Basic ${Buffer.from(login).toString('base64')}` };
+};
 
 function checkedTls(tls: TlsOptions) {
   if (tls.ca !== undefined) checkCertificates(tls.ca);

@@ -40,6 +40,17 @@ describe('plain HTTP', () => {
     expect(proxy.heads[0]).toContain(`\r\nX-API-Key: ${CANARY}`);
   });
 
+  test.each(['a%40token', 'a%40token:'])(
+    'a proxy is told a user without a password: %s',
+    async (login) => {
+      const proxy = await scriptedServer([emptyPage]);
+      const http = proxy.url.replace('://', `://${login}@`);
+      await open('http://soc.example', { allowHttp: true, proxy: { http } }).fetch();
+      const basic = Buffer.from('a@token:').toString('base64');
+      expect(proxy.heads[0]).toContain(`proxy-authorization: Basic ${basic}\r\n`);
+    },
+  );
+
   test.each(['127.0.0.1', 'localhost', '[::1]', '127.1.2.3'])(
     'to this machine (%s) goes through no proxy, which would see the key',
     async (host) => {
