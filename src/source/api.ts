@@ -38,7 +38,7 @@ export interface SourceOptions {
   readonly clock: Clock;
   /** Most bytes of a body, before decompression and after; its values are bounded by it too. */
   readonly bodyLimitBytes: number;
-  /** Reads the key again after a 401; undefined: there is none any more. */
+  /** Reads the key again when it was refused; undefined: there is none any more. */
   readonly refreshKey?: () => Promise<string | undefined>;
   /** Is told of every key and password; absent: one of its own. */
   readonly redactor?: Redactor;

@@ -118,7 +118,7 @@ function refuseAsBefore({ refusal, options }: Api, key: string): void {
 
 /** Whether there is another key after this refusal, once for each page; where there is none, it holds for all in line. */
 async function isKeyRenewed(api: Api, page: PageFetch, key: string, error: RefusedError) {
-  const renewed = error.status === 401 && !page.freshKey && (await api.credentials.renew(key));
+  const renewed = !page.freshKey && (await api.credentials.renew(key));
   // Who was refused without a request makes that no younger.
   if (!renewed && api.refusal?.error !== error)
     api.refusal = { key, at: api.options.clock.monotonic(), error };
