@@ -1,8 +1,11 @@
 /** `daywalk search`: what it prints, as text and as JSON, and its exit code, which says whether "nothing" counts. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
 import { violations } from '../support/json-schemas.ts';
 import { andAtNight } from '../support/night.ts';
+import { temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 const RANGE = ['--from', '2026-03-01', '--to', '2026-03-03'];
@@ -130,4 +133,16 @@ test('what it does not understand is exit code 2', async () => {
     expect(ended, args.join(' ')).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(message);
   }
+});
+
+test('a bucket that cannot be opened leaves no half of a document', async () => {
+  const file = join(temporaryFolder(), 'ca.pem');
+  await writeFile(file, 'no certificate');
+  const ended = await scene.here(['search', '--json', '203.0.113.7'], {
+    DAYWALK_TIER_URL: 's3://soc-archive',
+    DAYWALK_TIER_KEY: 'access-key-1',
+    DAYWALK_TIER_SECRET: 'secret-key-1',
+    DAYWALK_TIER_CA_FILE: file,
+  });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
 });

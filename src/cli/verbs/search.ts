@@ -36,6 +36,8 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const range = chosenRange(options, 'today', asked.settings);
   return withStore(asked, async (store) => {
+    const moved = options.withoutTier === true ? null : await openMoved(store);
+    const ended = await endedStreams(asked, store.database);
     // With --json one document, written as the hits come: there may be more of them than fit into memory.
     if (json) printJsonLines(`{"value": ${JSON.stringify(value)}, "hits": [`);
     let separator = '';
@@ -46,8 +48,6 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
           separator = ',';
         } else print(describeHit(hit));
     };
-    const moved = options.withoutTier === true ? null : await openMoved(store);
-    const ended = await endedStreams(asked, store.database);
     const wanted = { value, streams: asked.names, ended, ...range, limit, moved };
     const report = await search(store.database, wanted, tell, signal);
     const { streams, limited } = report;
