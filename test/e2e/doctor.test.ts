@@ -187,6 +187,19 @@ test('an API that does not heed where a range ends', async () => {
   );
 });
 
+test('an API that heeds no range at all, of so many events that a page spans some minutes', async () => {
+  const day = dayAgo(1);
+  const respond = () => {
+    const data = Array.from({ length: 50 }, (_, id) => {
+      return { id, timestamp: new Date(Date.parse(`${day}T00:30:00Z`) + id * 1000).toISOString() };
+    });
+    return { body: JSON.stringify({ total: data.length, data }) };
+  };
+  const { said } = await examined({ respond }, { DAYWALK_TIMEZONE: 'UTC' }, day);
+  expect(said).toMatch(/^! range events .*\n.*→ Does the API heed fromDate and toDate/m);
+  expect(said).not.toMatch(/Set timezone/);
+});
+
 test('a page length that the API refuses is no failure: a shorter one is asked for, as by a run', async () => {
   const scene = await setScene({ maxLength: { limit: 150, status: 400 } });
   expect((await scene.succeedHere(['doctor'], LONG_PAGES())).stdout).toMatch(SHORTER_PAGES);

@@ -18,6 +18,8 @@ import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
 
 /** Records that are looked at. */
 const LOOKED_AT = 50;
+/** Clocks are set by half an hour or one, and by two at most. */
+const CLOCK_CHANGE_MS = 2 * 3_600_000;
 
 /** What asking for a stream needs. */
 interface Asking {
@@ -240,7 +242,8 @@ async function examineZone(asking: Asking, { recordsPath }: Contract): Promise<r
   if (offsets === null) return edges;
   // Each hour by itself: they differ on a day on which the clocks change.
   const ofHours = answers.flatMap((answer) => offsetsShown([answer], paths) ?? []);
-  if (ofHours.some(({ least, most }) => least > most)) {
+  const apartMs = offsets.least - offsets.most;
+  if (apartMs > CLOCK_CHANGE_MS || ofHours.some(({ least, most }) => least > most)) {
     examination.warn(
       `range ${stream.name}`,
       `the first and the last hour of ${day}, asked for alone, show records whose times are not in them, in whatever time zone`,
@@ -258,7 +261,7 @@ async function examineZone(asking: Asking, { recordsPath }: Contract): Promise<r
     examination.ok(check, `records at both edges of ${day} carry times of ${timezone}`);
     return edges;
   }
-  const shown = formatOffset(offsets.least > offsets.most ? other : offsets);
+  const shown = formatOffset(apartMs > 0 ? other : offsets);
   examination.warn(
     check,
     `the source counts ${day} by about ${shown}, by the times in its records, and timezone is ${timezone}`,
