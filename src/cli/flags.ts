@@ -40,7 +40,14 @@ export const ageFlag = (given: unknown) =>
  *   the program is run in.
  */
 export const pathFlag = (flag: string, given: unknown): string =>
-  String(flagValue(flag, String(given), (text) => parseValue(PATH, text, process.cwd())));
+  pathAt(`flag ${flag}`, String(given));
+
+/** The same of what stands at another place, as messages name it. */
+export function pathAt(place: string, text: string): string {
+  const path = parseValue(PATH, text, process.cwd());
+  if (path instanceof Wrong) throw new SettingsError(`${place}: ${path.about(text)}`);
+  return String(path);
+}
 const PATH = { kind: 'path' } as const;
 
 /** @throws {SettingsError} for what is none. */

@@ -80,6 +80,10 @@ test('the folder of the file is made; where that cannot be, it is told at once',
   const named = await runHere(['init'], { folder, environment: own });
   expect(named.stdout).toMatch(/^Wrote .*own\/soc\.yaml/);
   expect((await runHere(['config'], { folder, environment: own })).code).toBe(0);
+  const home = { ...environment, DAYWALK_CONFIG: '~/daywalk.yaml' };
+  expect((await runHere(['init'], { folder, environment: home })).stderr).toMatch(
+    /^daywalk: environment DAYWALK_CONFIG: "~\/daywalk\.yaml" begins with ~; write /,
+  );
   if (process.platform !== 'linux') return;
   const refused = await runProgram(['init', '--config', '/proc/nosuch/daywalk.yaml'], {
     environment: { ...api, DATABASE_URL: url },

@@ -15,7 +15,7 @@ import { SETTINGS } from '../../settings/table/table.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
-import { pathFlag } from '../flags.ts';
+import { pathAt, pathFlag } from '../flags.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -28,7 +28,10 @@ const URL_FILE = join('secrets', 'database_url');
 export async function init(given: Invocation): Promise<number> {
   const { config, force } = given.options;
   const named = readEnvironment().DAYWALK_CONFIG?.trim() || 'daywalk.yaml';
-  const path = pathFlag('--config', config ?? named);
+  const path =
+    config === undefined
+      ? pathAt('environment DAYWALK_CONFIG', named)
+      : pathFlag('--config', config);
   const where = config === undefined ? '' : ` --config ${config}`;
   const folder = dirname(path);
   const flag = force === true ? 'w' : 'wx';
