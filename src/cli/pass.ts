@@ -18,7 +18,7 @@ import { print, printEvent, printJson } from './terminal/output.ts';
 import { openProgress } from './terminal/progress.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import { openWalking, type Walking } from './walk-wiring.ts';
-import { type Asked, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
+import { type Asked, type Later, type Makes, openDatabase, tellUrl, withLog } from './wiring.ts';
 
 /** Between tries to reach a database whose patience is over. */
 const TRY_AGAIN_MS = 5_000;
@@ -50,7 +50,7 @@ export function withExport<T>(
   daemon?: Daemon,
 ): Promise<T> {
   const { settings, signal, options } = asked;
-  return withLog(settings, async (log, later) => {
+  const exported = async (log: ProcessLogger, later: Later) => {
     for (const line of notBegun(settings)) log.warn(line);
     const notifier = openNotifier(settings, systemClock, log, redactor.redact);
     later(notifier);
@@ -67,10 +67,14 @@ export function withExport<T>(
     page?.attach(opened.url);
     const walking = await openWalking(asked, { database, log, later }, daemon?.watch);
     return work({ ...asked, ...walking, log, database, notifier });
-  }).catch((error: unknown) => {
-    if (options.jsonEvents === true) printEvent('error', errorFields(error));
-    throw error;
-  });
+  };
+  // Before all of it is closed, which may take longer than a stopped program has.
+  return withLog(settings, (log, later) =>
+    exported(log, later).catch((error: unknown) => {
+      if (options.jsonEvents === true) printEvent('error', errorFields(error));
+      throw error;
+    }),
+  );
 }
 
 /** Opens the database, again and again while it is away; that is told once an hour, as far as it was not heard yet. */
