@@ -44,7 +44,7 @@ export function askedOf(invocation: Invocation, needs: readonly Need[] = ['datab
 export const askedOfApi = (invocation: Invocation): Asked<ApiSettings> =>
   askedOf(invocation, ['api', 'database']) as Asked<ApiSettings>;
 
-/** Streams that the database has and the settings do not define any more; none where a flag chose some. */
+/** Streams that the database has and the settings do not define, or choose, any more; none where a flag chose some. */
 export async function endedStreams({ options, names }: Asked, database: Database) {
   if (options.stream !== undefined || options.streams !== undefined) return [];
   return (await readStreamNames(database)).filter((name) => !names.includes(name));
