@@ -10,6 +10,7 @@ create table daywalk.streams (
   filters     jsonb not null,
   fingerprint text not null,
   since       date not null,
+  until       date,
   time_zone   text not null,
   settle      interval not null check (settle >= interval '0'),
   id_path     text[],
@@ -25,6 +26,7 @@ comment on column daywalk.streams.resource is 'The API operation: events or smar
 comment on column daywalk.streams.filters is 'The fixed query parameters, unset ones left out.';
 comment on column daywalk.streams.fingerprint is 'SHA-256, hexadecimal, of resource and filters; a stream never continues with another one.';
 comment on column daywalk.streams.since is 'The first day that the schedule exports.';
+comment on column daywalk.streams.until is 'The last day that the schedule exports, as the settings say; null: it goes on.';
 comment on column daywalk.streams.time_zone is 'IANA time zone of the source, in which its days begin and end.';
 comment on column daywalk.streams.settle is 'How long after its end a day counts as closed.';
 comment on column daywalk.streams.id_path is 'Keys from the top of a record to what identifies it, as the settings say; null: a record is its content.';

@@ -115,15 +115,16 @@ comment on column daywalk.record_versions.record is 'The record as it was.';
 comment on column daywalk.record_versions.replaced_at is 'Since when a newer version is shown.';
 comment on column daywalk.record_versions.fetched_at is 'When its page arrived.';
 
--- The closed days from a stream's first one on that have no window. A day D is closed when the source's clock, less the
--- settle delay, shows a later day. Most streams lack none: that is counted, and only else they are looked at day by day.
+-- The closed days from a stream's first one to its last one, if it has one, that have no window. A day D is closed when the
+-- source's clock, less the settle delay, shows a later day. Most streams lack none: that is counted, and only else they are
+-- looked at day by day.
 create view daywalk.missing_days as
 select s.stream_id, s.name as stream, s.resource, d.day::date as day
   from daywalk.streams s
- cross join lateral (select ((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1 as last_closed) as c
- cross join lateral generate_series(s.since::timestamp, c.last_closed::timestamp, interval '1 day') as d (day)
+ cross join lateral (select least(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1, s.until) as last_day) as c
+ cross join lateral generate_series(s.since::timestamp, c.last_day::timestamp, interval '1 day') as d (day)
  where (select count(*) from daywalk.windows w
-         where w.stream_id = s.stream_id and w.kind = 'day' and w.day between s.since and c.last_closed) <= c.last_closed - s.since
+         where w.stream_id = s.stream_id and w.kind = 'day' and w.day between s.since and c.last_day) <= c.last_day - s.since
    and not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.kind = 'day' and w.day = d.day::date);
 comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
 
@@ -199,7 +200,7 @@ select p.stream, p.resource, p.day,
  union all
 select m.stream, m.resource, m.day, 'missing', 0, 0, 0, 0, 0, 0, null, null, null, null, null, null, null
   from daywalk.missing_days m;
-comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
+comment on view daywalk.coverage is 'One row per stream and closed day from the stream''s first day (since) to its last one (until), and per backfilled day.';
 comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; tiered: it is complete, and its records moved to a folder or bucket (daywalk.tiered_days); pruned: it was complete, and is not kept any more.';
 comment on column daywalk.coverage.windows is 'Windows of the day, and the cuts in it and at its end.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';

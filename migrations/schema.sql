@@ -282,6 +282,7 @@ create table daywalk.streams (
   filters jsonb not null,
   fingerprint text not null,
   since date not null,
+  until date,
   time_zone text not null,
   settle interval not null,
   id_path text[],
@@ -4316,11 +4317,11 @@ create view daywalk.missing_days as
     s.resource,
     d.day::date AS day
    FROM daywalk.streams s
-     CROSS JOIN LATERAL ( SELECT ((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1 AS last_closed) c
-     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, c.last_closed::timestamp without time zone, '1 day'::interval) d(day)
+     CROSS JOIN LATERAL ( SELECT LEAST(((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1, s.until) AS last_day) c
+     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, c.last_day::timestamp without time zone, '1 day'::interval) d(day)
   WHERE (( SELECT count(*) AS count
            FROM daywalk.windows w
-          WHERE w.stream_id = s.stream_id AND w.kind = 'day'::text AND w.day >= s.since AND w.day <= c.last_closed)) <= (c.last_closed - s.since) AND NOT (EXISTS ( SELECT
+          WHERE w.stream_id = s.stream_id AND w.kind = 'day'::text AND w.day >= s.since AND w.day <= c.last_day)) <= (c.last_day - s.since) AND NOT (EXISTS ( SELECT
            FROM daywalk.windows w
           WHERE w.stream_id = s.stream_id AND w.kind = 'day'::text AND w.day = d.day::date));
 
@@ -4530,7 +4531,7 @@ comment on column daywalk.contracts.total_first is 'First pages with records tel
 comment on column daywalk.contracts.total_later is 'Pages after the first tell the total, too; null: none with records has come yet.';
 comment on column daywalk.contracts.learned_at is 'When it was learned.';
 
-comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
+comment on view daywalk.coverage is 'One row per stream and closed day from the stream''s first day (since) to its last one (until), and per backfilled day.';
 comment on column daywalk.coverage.stream is 'The name of the stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
@@ -4886,6 +4887,7 @@ comment on column daywalk.streams.resource is 'The API operation: events or smar
 comment on column daywalk.streams.filters is 'The fixed query parameters, unset ones left out.';
 comment on column daywalk.streams.fingerprint is 'SHA-256, hexadecimal, of resource and filters; a stream never continues with another one.';
 comment on column daywalk.streams.since is 'The first day that the schedule exports.';
+comment on column daywalk.streams.until is 'The last day that the schedule exports, as the settings say; null: it goes on.';
 comment on column daywalk.streams.time_zone is 'IANA time zone of the source, in which its days begin and end.';
 comment on column daywalk.streams.settle is 'How long after its end a day counts as closed.';
 comment on column daywalk.streams.id_path is 'Keys from the top of a record to what identifies it, as the settings say; null: a record is its content.';

@@ -49,6 +49,8 @@ export interface Stream {
   readonly timeFormat?: TimeFormat;
   /** How long a closed day is kept at least, milliseconds; absent: for ever. Only `daywalk prune` acts on it. */
   readonly retention?: number;
+  /** The last day that the schedule exports; absent: it goes on. */
+  readonly until?: Day;
 }
 
 /** How a time is written that is no ISO 8601: a pattern of Postgres, and by what it is replaced so that it is. */

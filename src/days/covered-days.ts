@@ -60,8 +60,8 @@ export async function readStreamDays(database: Database, asked: DaysAsked) {
   const range = { from: asked.from, to: asked.to ?? todays.at(-1) ?? asked.from };
   const rows = await readKnownDays(database, asked.streams, range);
   return calendars.map(({ name, stream, lastClosed, today }) => {
-    const since = stream?.since ?? null;
-    const scope = { since, lastClosed, today };
+    const { since, until } = stream ?? { since: null, until: null };
+    const scope = { since, until, lastClosed, today };
     const own = rows.filter((row) => row.stream === name);
     const byDay = new Map(own.map((facts) => [facts.day, facts]));
     return {
@@ -69,6 +69,7 @@ export async function readStreamDays(database: Database, asked: DaysAsked) {
       /** Null where the stream was never planned in this database; then all closed days are out of scope. */
       streamId: stream?.streamId ?? null,
       since,
+      until,
       /** The newest day that is closed, and the day that it is now, in the calendar of the source. */
       lastClosed,
       today,

@@ -18,9 +18,30 @@ export function describeUnplanned(names: readonly string[]): string[] {
   );
 }
 
+interface Scheduled {
+  readonly stream: string;
+  readonly since: Day | null;
+  readonly until: Day | null;
+  readonly today: Day;
+}
+
+/** Streams whose last day is over: nothing of them is planned any more. */
+export function describeEnded(
+  streams: readonly Pick<Scheduled, 'stream' | 'until' | 'today'>[],
+): string[] {
+  return linesOf(
+    ...streams.map(
+      ({ stream, until, today }) =>
+        until !== null &&
+        until < today &&
+        `${stream}: ended on ${until} (until); no later day is planned`,
+    ),
+  );
+}
+
 /** Streams whose first day is still to come: nothing of them is missing; what was planned before is exported all the same. */
 export function describeFuture(
-  streams: readonly { readonly stream: string; readonly since: Day | null; readonly today: Day }[],
+  streams: readonly Pick<Scheduled, 'stream' | 'since' | 'today'>[],
 ): string[] {
   return linesOf(
     ...streams.map(

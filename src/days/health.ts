@@ -171,7 +171,11 @@ function sentenceOf(
     case 'good': {
       const future = describeFuture(streams);
       if (future.length > 0) return `${future.join('; ')}.`;
-      const newest = judged.flatMap(({ lastComplete }) => lastComplete ?? []).sort();
+      // A stream that has ended says nothing of the newest days.
+      const going = judged.filter((_, index) => (streams[index]?.until ?? expected) >= expected);
+      const newest = (going.length > 0 ? going : judged)
+        .flatMap(({ lastComplete }) => lastComplete ?? [])
+        .sort();
       return newest.length === 0
         ? 'No day is closed yet; the first one will be exported when it is.'
         : `All is well: every day that should be here is complete, up to ${longDay(newest[0] ?? '')}.`;

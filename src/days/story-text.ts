@@ -54,7 +54,7 @@ function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayS
 function nothingPlanned({ closesAt, closed }: DayStory): string {
   if (closesAt === null) return 'This stream has not been exported yet.';
   if (!closed) return `The day is not closed: it is planned from ${utcSecond(closesAt)} on.`;
-  return 'No window of this day was ever planned: it is before the first day of the schedule, or no run has come by since.';
+  return 'No window of this day was ever planned: the schedule does not want it (since, until), or no run has come by yet.';
 }
 
 function describeWindow(story: DayStory, window: WindowStory): string[] {

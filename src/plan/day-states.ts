@@ -18,7 +18,7 @@ export const DAY_STATE_WORDS = {
  * How a day stands: complete with records · complete without any · not closed yet · being walked · failed ·
  * walked (whole, but a midnight beside it was not asked for across yet) · begun (some of it is stored, and not proven yet) ·
  * missing (closed and wanted, but not walked yet) ·
- * out of scope (before the stream begins, in the future, or pruned).
+ * out of scope (before the stream begins, after it ends, in the future, or pruned).
  */
 export type DayState = keyof typeof DAY_STATE_WORDS;
 export const DAY_STATES = Object.keys(DAY_STATE_WORDS) as DayState[];
@@ -44,6 +44,8 @@ export interface DayFacts {
 export interface DayScope {
   /** The first day that the stream wants; null: the stream was never planned. */
   readonly since: Day | null;
+  /** The last one; null: it goes on. */
+  readonly until: Day | null;
   /** The newest day that is closed. */
   readonly lastClosed: Day;
   /** The day that it is now in the source's time zone. */
@@ -55,8 +57,10 @@ export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope)
   if (facts?.standing === 'pruned') return 'out';
   if (facts?.standing === 'complete') return facts.records === 0 ? 'empty' : 'complete';
   if (facts?.standing === 'running') return 'running';
+  const isOver = facts === undefined && scope.until !== null && day > scope.until;
   // It may have windows: the settle delay was made longer since they were planned.
-  if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
-  if (facts === undefined) return scope.since === null || day < scope.since ? 'out' : 'missing';
+  if (day > scope.lastClosed) return day > scope.today || isOver ? 'out' : 'open';
+  if (facts === undefined)
+    return scope.since === null || day < scope.since || isOver ? 'out' : 'missing';
   return facts.standing === 'pending' ? 'missing' : facts.standing;
 }

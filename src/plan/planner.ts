@@ -5,6 +5,8 @@ import { addDays, daysBetween, dayWindow, lastClosedDay } from './days.ts';
 export interface PlanInput {
   /** The first day that the stream wants; windows before it exist by backfill only. */
   readonly since: Day;
+  /** The last one; null: it goes on. */
+  readonly until: Day | null;
   /** The days that have a window, whatever its state, as spans; in any order, and they may overlap. */
   readonly known: readonly DayRange[];
   /** The zone of the source's calendar. */
@@ -16,12 +18,12 @@ export interface PlanInput {
 }
 
 /**
- * The windows that are missing, oldest first: one for each closed day from `since` on that has none. Those that are there
+ * The windows that are missing, oldest first: one for each closed day from `since` to `until` that has none. Those that are there
  * wait in the store until they are due, so none is ever planned twice; nor is a day that is not closed (I8).
  */
-export function plan({ since, known, timeZone, settleMs, now }: PlanInput): Window[] {
+export function plan({ since, until, known, timeZone, settleMs, now }: PlanInput): Window[] {
   const last = lastClosedDay(now, timeZone, settleMs);
-  return free(known, { from: since, to: last })
+  return free(known, { from: since, to: until !== null && until < last ? until : last })
     .flatMap(({ from, to }) => daysBetween(from, to))
     .map(dayWindow);
 }

@@ -21,6 +21,8 @@ export interface RegisteredStream {
   readonly streamId: number;
   readonly name: string;
   readonly since: Day;
+  /** The last day of the schedule; null: it goes on. */
+  readonly until: Day | null;
 }
 
 /** Filters without the unset ones, in the order of their names: equal filters give equal text. */
@@ -52,20 +54,20 @@ export async function registerStreams(
   const rows = await database.persist<RegisteredStream>(
     // By name, so that two processes never wait for each other's rows. The statement sees streams as they were before it.
     `with registered as (
-     insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path, time_path, time_format)
-     select name, resource, filters, fingerprint, coalesce($2::date, $3::date), $4,
+     insert into daywalk.streams as s (name, resource, filters, fingerprint, since, until, time_zone, settle, id_path, time_path, time_format)
+     select name, resource, filters, fingerprint, coalesce($2::date, $3::date), until, $4,
             make_interval(secs => $5::double precision / 1000), id_path, time_path, time_format
-       from jsonb_to_recordset($1::jsonb) as given (name text, resource text, filters jsonb, fingerprint text,
+       from jsonb_to_recordset($1::jsonb) as given (name text, resource text, filters jsonb, fingerprint text, until date,
                                                     id_path text[], time_path text[], time_format text[])
       order by name
      on conflict (name) do update
-       set since = coalesce($2::date, s.since), time_zone = excluded.time_zone, settle = excluded.settle,
+       set since = coalesce($2::date, s.since), until = excluded.until, time_zone = excluded.time_zone, settle = excluded.settle,
            id_path = excluded.id_path, time_path = excluded.time_path, time_format = excluded.time_format,
            -- An instant that is still to come was written while the clock of the database was ahead.
            accepted_at = case when s.accepted_at > clock_timestamp() then clock_timestamp() else s.accepted_at end,
            distrusted_since = case when s.distrusted_since > clock_timestamp() then clock_timestamp() else s.distrusted_since end
      where s.fingerprint = excluded.fingerprint
-     returning stream_id, name, resource, since, id_path, time_zone, settle
+     returning stream_id, name, resource, since, until, id_path, time_zone, settle
      ), learned_then as (
        update daywalk.learned l set learned_at = clock_timestamp()
          from registered r where l.stream_id = r.stream_id and l.learned_at > clock_timestamp()
@@ -87,7 +89,7 @@ export async function registerStreams(
          from registered r join daywalk.streams before on before.stream_id = r.stream_id join daywalk.streams s on s.resource = r.resource
         where before.id_path is distinct from r.id_path and d.stream_id = s.stream_id
      )
-     select r.stream_id as "streamId", r.name, r.since
+     select r.stream_id as "streamId", r.name, r.since, r.until
        from registered r left join daywalk.streams before on before.stream_id = r.stream_id
       cross join lateral daywalk.retime_tables(case when before.time_zone <> r.time_zone then r.stream_id end)`,
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
@@ -156,6 +158,7 @@ const givenOf = (stream: Stream) => ({
   resource: stream.resource,
   filters: canonicalFilters(stream.filters),
   fingerprint: fingerprint(stream),
+  until: stream.until,
   id_path: stream.idPath,
   time_path: stream.timePath,
   time_format: stream.timeFormat && [stream.timeFormat.pattern, stream.timeFormat.replacement],
@@ -204,7 +207,7 @@ export function readStreamNames(database: Database): Promise<string[]> {
 /** The streams of these names that are registered. */
 export function readStreams(database: Database, names: readonly string[]): Promise<KnownStream[]> {
   return database.persist(
-    `select stream_id as "streamId", name, since, time_zone as "timeZone",
+    `select stream_id as "streamId", name, since, until, time_zone as "timeZone",
             extract(epoch from settle)::double precision * 1000 as "settleMs"
        from daywalk.streams where name = any ($1::text[])`,
     [names],

@@ -93,10 +93,10 @@ async function planBy(calendar: Calendar): Promise<number> {
   await planLooks(database, streamIds, recheckDays);
   const spans = await listKnownSpans(database, streamIds);
   let planned = 0;
-  for (const { streamId, since } of calendar.streams) {
+  for (const { streamId, since, until } of calendar.streams) {
     await takeOver(database, streamId, since);
     const known = spans.filter((span) => span.streamId === streamId);
-    const missing = plan({ since, known, timeZone, settleMs, now: calendar.now });
+    const missing = plan({ since, until, known, timeZone, settleMs, now: calendar.now });
     planned += await planWindows(database, streamId, 'scheduled', missing);
   }
   return planned;

@@ -13,6 +13,7 @@ beforeAll(async () => {
   server = await createTestDatabase();
 });
 
+const dayOrNull = (ago: number | null) => (ago === null ? 'null' : `'${addDays(today, -ago)}'`);
 const STREAMS = ['one', 'two', 'three'];
 const today = new Date().toISOString().slice(0, 10);
 const FIRST = addDays(today, -20);
@@ -29,13 +30,18 @@ const dayDrawn = fc.record({
 });
 type DayDrawn = typeof dayDrawn extends fc.Arbitrary<infer T> ? T : never;
 
-async function play(days: readonly DayDrawn[], ago: readonly number[]): Promise<void> {
+/** The first and the last day of a stream's schedule, if it has one, in days ago. */
+type Schedule = readonly [since: number, until: number | null];
+
+async function play(days: readonly DayDrawn[], schedules: readonly Schedule[]): Promise<void> {
   await clear(server);
-  for (const [index, name] of STREAMS.entries())
+  for (const [index, name] of STREAMS.entries()) {
+    const [since, until] = schedules[index] ?? [0, null];
     await server.query(
-      `insert into daywalk.streams (name, resource, filters, fingerprint, since, time_zone, settle)
-       values ('${name}', 'events', '{}', '', '${addDays(today, -(ago[index] ?? 0))}', 'UTC', interval '1 hour')`,
+      `insert into daywalk.streams (name, resource, filters, fingerprint, since, until, time_zone, settle)
+       values ('${name}', 'events', '{}', '', '${addDays(today, -since)}', ${dayOrNull(until)}, 'UTC', interval '1 hour')`,
     );
+  }
   const values = days.map(
     (d) =>
       `(${d.stream + 1}, date '${addDays(today, -d.ago)}', '${d.day}', '${d.cut}', ${d.held}, ${d.records}, ${d.mark === null ? 'null' : `'${d.mark}'`})`,
@@ -74,16 +80,17 @@ async function play(days: readonly DayDrawn[], ago: readonly number[]): Promise<
 
 it('on any scene', async () => {
   const database = openDatabase(server.url);
+  const ago = fc.integer({ min: 0, max: 19 });
   const scenes = fc.tuple(
     fc.uniqueArray(dayDrawn, {
       maxLength: 40,
       selector: ({ stream, ago }) => `${stream} ${ago}`,
     }),
-    fc.array(fc.integer({ min: 0, max: 19 }), { minLength: 3, maxLength: 3 }),
+    fc.array(fc.tuple(ago, fc.option(ago)), { minLength: 3, maxLength: 3 }),
   );
   await fc.assert(
-    fc.asyncProperty(scenes, async ([drawn, ago]) => {
-      await play(drawn, ago);
+    fc.asyncProperty(scenes, async ([drawn, schedules]) => {
+      await play(drawn, schedules);
       const calendar = { timeZone: 'UTC', settleMs: 3_600_000 };
       const asked = { streams: STREAMS, from: FIRST, to: today, ...calendar };
       const [read, view, gaps, rows] = await Promise.all([
@@ -101,11 +108,12 @@ it('on any scene', async () => {
         ),
       ]);
       expect(read.map(({ stream }) => stream)).toEqual(STREAMS);
-      for (const { stream, days, lastClosed } of read) {
+      for (const { stream, days, lastClosed, until } of read) {
         expect(days.map(({ day }) => day)).toEqual(daysBetween(FIRST, today));
         for (const { day, state, ...figures } of days) {
           const row = view.find((other) => other.stream === stream && other.day === day);
-          if (row === undefined) expect(state).toBe(day > lastClosed ? 'open' : 'out');
+          if (row === undefined)
+            expect(state).toBe(day > lastClosed && (until ?? day) >= day ? 'open' : 'out');
           else if (day > lastClosed && ['pending', 'failed'].includes(row.state))
             expect(state).toBe('open');
           else if (row.state === 'complete')

@@ -49,6 +49,7 @@ function stream(name: string, signs: string): StreamDays {
     stream: name,
     streamId: 1,
     since: first,
+    until: null,
     lastClosed: '2026-03-10',
     today: '2026-03-11',
     days,
@@ -70,6 +71,13 @@ it('no day is late before a first day in the future, whatever was exported befor
   expect(assess('12:00:00', future).level).toBe('good');
   const failed = { ...stream('events', 'cfxxx'), since: '2062-03-10' };
   expect(assess('12:00:00', failed)).toMatchObject({ level: 'gaps', streams: [{ fresh: true }] });
+});
+
+it('a stream that has ended is never late, and says nothing of the newest days', () => {
+  const ended = { ...stream('audit', 'ccxxx'), until: '2026-03-07' };
+  const { level, sentence } = assess('12:00:00', stream('events', 'ccccc'), ended);
+  expect(level).toBe('good');
+  expect(sentence).toMatch(/^All is well: .* up to 11 March 2026\.$/);
 });
 
 it('what a source lost in numbers is no all is well', () => {

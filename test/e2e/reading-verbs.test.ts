@@ -172,6 +172,23 @@ describe('status and gaps', () => {
     expect(stdout).toMatch(words);
     expect(stdout).not.toMatch(/every closed day is complete|No gaps/);
   });
+
+  test('a stream that has an end is planned to it, and no later day is missing', async () => {
+    const scene = await setScene();
+    const file = join(temporaryFolder(), 'daywalk.yaml');
+    await writeFile(file, `streams: { events: { until: ${dayAgo(3)} } }\n`);
+    const environment = { ...SINCE, DAYWALK_CONFIG: file };
+    await scene.succeedHere(['run'], environment);
+    const days = await scene.database.query('select day::text, state from daywalk.coverage');
+    expect(days).toEqual([dayAgo(4), dayAgo(3)].map((day) => ({ day, state: 'complete' })));
+    const words = `events: ended on ${dayAgo(3)} (until); no later day is planned\nNo gaps: every closed day is complete.\n`;
+    expect((await scene.succeedHere(['gaps'], environment)).stdout).toBe(words);
+    expect((await scene.succeedHere(['status'], environment)).stdout).toContain(words);
+    await writeFile(file, 'streams: { events: }\n');
+    expect((await scene.here(['gaps'], environment)).code).toBe(0);
+    await scene.succeedHere(['run'], environment);
+    expect(await scene.database.query('select from daywalk.coverage')).toHaveLength(4);
+  });
 });
 
 describe('config', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DayFacts, dayState } from '../../src/plan/day-states.ts';
 
-const scope = { since: '2026-03-03', lastClosed: '2026-03-10', today: '2026-03-12' };
+const scope = { since: '2026-03-03', until: null, lastClosed: '2026-03-10', today: '2026-03-12' };
 const facts = (given: Partial<DayFacts>): DayFacts => ({
   standing: 'complete',
   records: 5,
@@ -42,6 +42,14 @@ describe('the state of a day', () => {
     ['2026-03-13', 'out'],
   ])('of %s without windows is %s', (day, state) => {
     expect(dayState(day, undefined, scope)).toBe(state);
+  });
+
+  it('behind the last day of the schedule is out of scope, but for what was planned', () => {
+    const ended = { ...scope, until: '2026-03-08' };
+    expect(dayState('2026-03-08', undefined, ended)).toBe('missing');
+    expect(dayState('2026-03-09', undefined, ended)).toBe('out');
+    expect(dayState('2026-03-11', undefined, ended)).toBe('out');
+    expect(dayState('2026-03-09', facts({ standing: 'pending' }), ended)).toBe('missing');
   });
 
   it('of a stream that was never planned is out of scope, but for the days that are not over', () => {

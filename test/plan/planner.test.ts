@@ -18,6 +18,7 @@ const input: fc.Arbitrary<PlanInput> = fc
       .map(([from, more]): DayRange => ({ from, to: addDays(from, more) }));
     return fc.record({
       since: dayNear,
+      until: fc.option(dayNear),
       known: fc.array(span, { maxLength: 6 }),
       timeZone: fc.constant(timeZone),
       settleMs: fc.constant(settleMs),
@@ -27,6 +28,8 @@ const input: fc.Arbitrary<PlanInput> = fc
 
 const daysOf = (known: readonly DayRange[]): Set<Day> =>
   new Set(known.flatMap(({ from, to }) => daysBetween(from, to)));
+const wantedDays = ({ since, until, timeZone, settleMs, now }: PlanInput): Day[] =>
+  daysBetween(since, lastClosedDay(now, timeZone, settleMs)).filter((day) => day <= (until ?? day));
 const planned = (given: PlanInput): Day[] => plan(given).map(({ day }) => day);
 /** What is known once every planned window is made. */
 const made = (given: PlanInput): DayRange[] => [
@@ -42,11 +45,10 @@ function check(property: (input: PlanInput, days: Day[]) => void, numRuns = 500)
 }
 
 describe('what is missing', () => {
-  it('is exactly the closed days from since on that have no window, oldest first', () => {
-    check(({ since, known, timeZone, settleMs, now }, days) => {
-      const there = daysOf(known);
-      const last = lastClosedDay(now, timeZone, settleMs);
-      expect(days).toEqual(daysBetween(since, last).filter((day) => !there.has(day)));
+  it('is exactly the closed days from since to until that have no window, oldest first', () => {
+    check((given, days) => {
+      const there = daysOf(given.known);
+      expect(days).toEqual(wantedDays(given).filter((day) => !there.has(day)));
     });
   });
 
@@ -62,13 +64,12 @@ describe('what is missing', () => {
     }, 1000);
   });
 
-  it('with what is known tiles the days from since without gap or overlap', () => {
-    check(({ since, known, timeZone, settleMs, now }, days) => {
-      const there = daysOf(known);
+  it('with what is known tiles the days from since to until without gap or overlap', () => {
+    check((given, days) => {
+      const there = daysOf(given.known);
       expect(new Set(days).size).toBe(days.length);
       for (const day of days) expect(there).not.toContain(day);
-      for (const day of daysBetween(since, lastClosedDay(now, timeZone, settleMs)))
-        expect(there.has(day) || days.includes(day)).toBe(true);
+      for (const day of wantedDays(given)) expect(there.has(day) || days.includes(day)).toBe(true);
     });
   });
 
@@ -81,7 +82,7 @@ describe('what is missing', () => {
         ({ timeZone, now }, settleMs, count) => {
           const last = lastClosedDay(now, timeZone, settleMs);
           const since = addDays(last, -count);
-          const windows = plan({ since, known: [], timeZone, settleMs, now });
+          const windows = plan({ since, until: null, known: [], timeZone, settleMs, now });
           expect(windows).toHaveLength(count + 1);
           expect(windows[0]?.from).toBe(`${since} 00:00:00`);
           expect(windows.at(-1)?.to).toBe(`${last} 23:59:59`);
@@ -100,7 +101,7 @@ describe('what is missing', () => {
   it('ends with the calendar', () => {
     const span = { from: '9999-12-30', to: '9999-12-31' };
     const calendar = { timeZone: 'UTC', settleMs: 0, now: Date.parse('9999-12-31T12:00:00Z') };
-    expect(plan({ since: '9999-12-29', known: [span], ...calendar })).toEqual([
+    expect(plan({ since: '9999-12-29', until: null, known: [span], ...calendar })).toEqual([
       dayWindow('9999-12-29'),
     ]);
   });
@@ -138,7 +139,7 @@ describe('planning again', () => {
     const known = [{ from: '2024-03-01', to: '2024-03-07' }];
     const now = Date.parse('2024-03-15T00:10:00-04:00');
     const calendar = { timeZone: 'America/New_York', settleMs: 600_000, now };
-    expect(planned({ since: '2024-03-01', known, ...calendar })).toEqual(
+    expect(planned({ since: '2024-03-01', until: null, known, ...calendar })).toEqual(
       daysBetween('2024-03-08', '2024-03-14'),
     );
   });
@@ -159,17 +160,16 @@ describe('the cost', () => {
     'of ten years with %s grows with the days, not with their square, or is below 100 ms in all',
     (_, known, expected) => {
       const now = Date.parse('2024-01-01T02:00:00Z');
+      const calendar = { until: null, timeZone: 'UTC', settleMs: 0, now };
       const lastYear = known.filter(({ to }) => to >= '2023-01-01');
       const { short, whole } = leastCpu({
         short: () => {
           for (let stream = 0; stream < 200; stream += 1)
-            plan({ since: '2023-01-01', known: lastYear, timeZone: 'UTC', settleMs: 0, now });
+            plan({ ...calendar, since: '2023-01-01', known: lastYear });
         },
         whole: () => {
           for (let stream = 0; stream < 20; stream += 1)
-            expect(
-              plan({ since: '2014-01-01', known, timeZone: 'UTC', settleMs: 0, now }),
-            ).toHaveLength(expected);
+            expect(plan({ ...calendar, since: '2014-01-01', known })).toHaveLength(expected);
         },
       });
       expect(whole).toBeLessThan(Math.max(100, 5 * short));

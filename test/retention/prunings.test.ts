@@ -84,7 +84,7 @@ describe('a day that is marked', () => {
     ).toEqual([]);
     const calendar = { timeZone: 'UTC', settleMs: 0, now: Date.parse(DAY) + 86_400_000 };
     const spans = await listKnownSpans(database, [streamId]);
-    expect(plan({ ...calendar, since: DAY, known: spans })).toEqual([]);
+    expect(plan({ ...calendar, since: DAY, until: null, known: spans })).toEqual([]);
     const range = { from: DAY, to: DAY, only: 'all', newestFirst: false } as const;
     const days = await listDays(database, [streamId], range);
     expect(days).toEqual([{ streamId, day: DAY, state: 'complete', pruned: true, tiered: false }]);

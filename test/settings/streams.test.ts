@@ -68,6 +68,7 @@ streams:
     ['Bad Name: { resource: events }', '(streams."Bad Name"): a name has small letters'],
     ['events: { total_path: }', 'write none if there is no total'],
     ['events: { records_path: a..b }', 'is not keys with dots'],
+    ['events: { until: 2026-05-32 }', 'is not a day'],
     ['events: { retention: 12h }', 'is not an age from 1d to 36500d'],
     ['events: { retention: for ever }', 'is not an age'],
   ])('%s', (yaml, expected) => {

@@ -1,7 +1,13 @@
 /** `daywalk gaps`: what is missing, and the command that fills it. */
 
 import { type GapRow, readGaps } from '../../days/coverage-rows.ts';
-import { describeFuture, describeGaps, describeUnplanned, mendingOf } from '../../days/gaps.ts';
+import {
+  describeEnded,
+  describeFuture,
+  describeGaps,
+  describeUnplanned,
+  mendingOf,
+} from '../../days/gaps.ts';
 import { describeRefusal } from '../../days/run-words.ts';
 import { EXIT } from '../../errors.ts';
 import { dayAt } from '../../plan/days.ts';
@@ -18,12 +24,13 @@ export async function gaps(invocation: Invocation): Promise<number> {
     const planned = await readStreams(database, names);
     const unplanned = names.filter((name) => !planned.some((stream) => stream.name === name));
     const now = await databaseNow(database);
-    const future = planned.map(({ name, since, timeZone }) => ({
+    const scheduled = planned.map(({ name, since, until, timeZone }) => ({
       stream: name,
       since,
+      until,
       today: dayAt(now, timeZone),
     }));
-    const notBegun = [...describeUnplanned(unplanned), ...describeFuture(future)];
+    const notBegun = [...describeUnplanned(unplanned), ...describeFuture(scheduled)];
     const found = await readGaps(database, names);
     const lastRun = await readLastRun(database);
     const commandOf = (gap: GapRow) => mendingOf({ ...gap, from: gap.day, to: gap.day });
@@ -32,6 +39,7 @@ export async function gaps(invocation: Invocation): Promise<number> {
       found.map((gap) => ({ ...gap, command: commandOf(gap) })),
       () => [
         ...describeRefusal(lastRun),
+        ...describeEnded(scheduled),
         ...notBegun,
         ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)),
       ],

@@ -25,6 +25,7 @@ export const STREAM_FIELDS: Fields<Stream> = {
     PER_STREAM.map((key) => [SETTINGS[key].name, [key, SETTINGS[key].kind] as const]),
   ),
   time_format: ['timeFormat', { kind: 'timeFormat' }],
+  until: ['until', { kind: 'date' }],
 };
 const STREAM_KEYS = [...Object.keys(STREAM_FIELDS), 'filters'];
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
