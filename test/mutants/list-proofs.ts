@@ -563,7 +563,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'windows of days that are not wanted stand for a missing one',
     'migrations/0004_views.sql',
-    ' and w.day between s.since and c.last_closed) <=',
+    ' and w.day between s.since and c.last_day) <=',
     ') <=',
     ['test/store/views.test.ts', 'test/days/day-states.test.ts'],
   ),
