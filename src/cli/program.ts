@@ -86,9 +86,9 @@ function onlyOnce(command: Command, option: Option, given: Map<string, Option>):
   });
 }
 
-/** What is said of an option or a verb that is none, without its value, which may be a secret: `--apikey=…`. */
+/** What is said of an option or a verb that is none, without its value, which may be a secret: `--apikey=…`, `help KEY=…`. */
 const withoutValue = (text: string): string =>
-  text.replace(/(?<=^error: unknown \w+ '[^'=]*=).*(?=')/s, '…');
+  text.replace(/(?<=^error: (?:unknown \w+|command-argument value) '[^'=]*=).*(?=')/s, '…');
 
 type OnEnd = (code: number) => void;
 

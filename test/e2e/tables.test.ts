@@ -119,6 +119,8 @@ test('what is suggested can be put into the settings as it stands', async () => 
   expect((await scene.succeedHere(['tables', '--drop', 'alerts'], own)).stdout).toMatch(
     /daywalk\.alerts is gone/,
   );
+  const dropped = await scene.succeedHere(['tables', '--drop', 'events_table', '--json'], {});
+  expect(JSON.parse(dropped.stdout)).toEqual({ dropped: 'events_table' });
 });
 
 test.each([

@@ -11,7 +11,7 @@ import { suggestTable } from '../../tables/suggest.ts';
 import { compareTables, removeTable, type TableChange } from '../../tables/table-rows.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../flags.ts';
-import { print, printResult } from '../terminal/output.ts';
+import { printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, type Store, withStore } from '../wiring.ts';
 
@@ -45,7 +45,7 @@ async function apply({ database, signal, settings }: Store, rebuild: readonly Re
 }
 
 /** @throws {SettingsError} for a table that is not there, or that the settings still define. */
-async function drop({ database, settings }: Store, name: string): Promise<number> {
+async function drop({ database, options, settings }: Store, name: string): Promise<number> {
   if (settings.tables.some((table) => table.name === name))
     throw new SettingsError(`flag --drop: the settings still define the record table ${name}`, {
       hint: 'Take it out of daywalk.yaml first; the next --apply would make it again.',
@@ -54,7 +54,9 @@ async function drop({ database, settings }: Store, name: string): Promise<number
     throw new SettingsError(`flag --drop: there is no record table ${JSON.stringify(name)}`, {
       hint: '`daywalk tables` lists them.',
     });
-  print(`daywalk.${name} is gone. The records whose pages are kept are in the views, as before.`);
+  printResult(options, { dropped: name }, () => [
+    `daywalk.${name} is gone. The records whose pages are kept are in the views, as before.`,
+  ]);
   return EXIT.done;
 }
 
