@@ -75,7 +75,7 @@ describe('filters', () => {
 describe('a stream', () => {
   it('is made once, and found again', async () => {
     const first = await register(database, stream({ agent: 'a' }));
-    expect(first).toEqual({ streamId: 1, name: 'severe', since: '2026-03-01' });
+    expect(first).toEqual({ streamId: 1, name: 'severe', since: '2026-03-01', until: null });
     expect(await register(database, stream({ agent: 'a', search: '' }))).toEqual(first);
     expect(await rows()).toEqual([
       {
