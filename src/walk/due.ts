@@ -1,6 +1,12 @@
 /** Runs due windows: leases them and walks several at a time, until nothing in the scope is left. */
 import type { Clock } from '../clock.ts';
-import { EnvelopeError, LeaseLostError, RequestError, WalkError } from '../errors.ts';
+import {
+  EnvelopeError,
+  LeaseLostError,
+  RequestError,
+  UnavailableError,
+  WalkError,
+} from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -34,6 +40,7 @@ import { isForgotten } from './proof/forgotten.ts';
 import { learnWhatDiffers, lookAgain } from './proof/look.ts';
 import { blaming, elsewhereOf } from './questions/blame.ts';
 import type { WindowContext, WindowEnd, WindowOptions } from './questions/context.ts';
+import { dayOf, targetOf } from './questions/span.ts';
 import { walkWindow } from './window.ts';
 
 /** What running windows needs; the wiring fills it. */
@@ -163,7 +170,8 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   try {
     const end = await whileLeased(context, leased, (signal) =>
       firstAnswer.run(
-        (onFirst) => decide(contextOf(turn, signal, onFirst)),
+        // Who waited for another one's first answer need not ask a stream that was given up for it.
+        (onFirst) => (state.stopped ? giveBack(turn) : decide(contextOf(turn, signal, onFirst))),
         () => contract.known !== null,
       ),
     );
@@ -192,6 +200,11 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
       onEvent({ kind: 'page', window, ...page });
     },
   };
+}
+
+async function giveBack({ database, leased }: Turn): Promise<WindowEnd> {
+  await releaseLease(database, leased);
+  return { kind: 'released' };
 }
 
 /** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
@@ -234,9 +247,13 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   }
   const failure = windowFailure(error, leased.failures, clock.random());
   if (failure === null) {
+    const isOfStream = await isAwayAlone(turn, error);
     // Where the database is gone the lease ends by itself.
     await releaseLease(database, leased).catch(() => {});
-    throw error;
+    if (!isOfStream) throw error;
+    onEvent({ kind: 'released', window });
+    stopStream(turn, (error as Error).message);
+    return;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
   if (failure.judged && leased.kind === 'part') await letPartsWait(database, leased);
@@ -254,6 +271,18 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
   // Where other pages come, the failures are those of their windows.
   if (!(await state.known.isThere(!isLong))) stopStream(turn, failure.reason);
+}
+
+/** Whether the API is away for the stream of this window alone, as it answers another one. */
+async function isAwayAlone({ states, state, window }: Turn, error: unknown): Promise<boolean> {
+  if (!(error instanceof UnavailableError) || error.part !== 'api') return false;
+  if (state.stopped) return true;
+  const others = states.filter((other) => other !== state && !other.stopped);
+  const asked = others.map(({ stream, knowledge, known }) => {
+    const target = targetOf(stream, dayOf(window.day));
+    return elsewhereOf(knowledge, known)({ ...target, start: 0, length: 1 });
+  });
+  return (await Promise.all(asked)).includes(true);
 }
 
 function stopStream({ state, onEvent }: Turn, reason: string): void {
