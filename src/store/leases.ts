@@ -203,14 +203,15 @@ export function countDue(database: Database, scope: LeaseScope): Promise<number>
 /** Windows in the scope that are due, but held by another process. */
 export interface HeldElsewhere {
   readonly windows: number;
-  readonly owner: string;
-  /** Until the first of their leases ends, if nobody renews it; milliseconds, below 0 if it has. */
+  /** Null: they are locked just now, as while they are claimed, and nobody has them yet. */
+  readonly owner: string | null;
+  /** Until the first of their leases ends, if nobody renews it; milliseconds, below 0 if it has, or there is none. */
   readonly firstExpiryMs: number;
 }
 
 /**
- * What is due in the scope under other leases than these; null when nothing. A lease that has just ended counts: whoever
- * looked for a window before it did has to look again.
+ * What is due in the scope under other leases than these; null when nothing. A lease that has just ended counts, as does none: whoever
+ * looked for a window before it did, or while another process was about to change it, has to look again.
  */
 export function readHeldElsewhere(
   database: Database,
@@ -219,13 +220,13 @@ export function readHeldElsewhere(
 ): Promise<HeldElsewhere | null> {
   return database.first<HeldElsewhere>(
     `select count(*) as windows, min(lease_owner) as owner,
-            extract(epoch from min(lease_expires) - clock_timestamp())::double precision * 1000 as "firstExpiryMs"
+            extract(epoch from min(coalesce(lease_expires, 'epoch')) - clock_timestamp())::double precision * 1000 as "firstExpiryMs"
        from daywalk.windows w
-      where w.lease_id is not null and w.due_at <= clock_timestamp()
+      where w.due_at <= clock_timestamp()
         and w.stream_id = any ($1::integer[])
         and ${inRange('$2', '$3')}
         and not ${IS_AWAY}
-        and w.lease_id <> all ($4::uuid[])
+        and coalesce(w.lease_id <> all ($4::uuid[]), true)
      having count(*) > 0`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, leaseIds],
   );

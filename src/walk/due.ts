@@ -151,7 +151,8 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
     if (window !== null || toLookAt !== undefined) continue;
     const held = await readHeldElsewhere(database, [...context.leases], context.scope());
     if (held === null) return;
-    context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
+    if (held.owner !== null)
+      context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
     const waitMs = Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS));
     await clock.sleep(waitMs, signal);
   }

@@ -262,11 +262,18 @@ describe('what others hold', () => {
     const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
     const scope = { ...EVERYTHING, streamIds: [streamId] };
     const mine: string[] = [];
-    expect(await readHeldElsewhere(database, mine, scope)).toBeNull();
+    // Due, and nobody's: whoever could not claim one has to look again.
+    expect(await readHeldElsewhere(database, mine, scope)).toMatchObject({
+      windows: 3,
+      owner: null,
+    });
     mine.push((await leaseDay(database, streamId, 'here')).leaseId);
-    expect(await readHeldElsewhere(database, mine, scope)).toBeNull();
     const began = performance.now();
     await leaseDay(database, streamId, 'there');
+    const some = await readHeldElsewhere(database, mine, scope);
+    expect(some).toMatchObject({ windows: 2, owner: 'there' });
+    expect(some?.firstExpiryMs).toBeLessThan(0);
+    await server.query('update daywalk.windows set due_at = null where lease_id is null');
     const held = await readHeldElsewhere(database, mine, scope);
     expect(held).toMatchObject({ windows: 1, owner: 'there' });
     expect(held?.firstExpiryMs).toBeGreaterThan(TTL_MS - (performance.now() - began) - 1);

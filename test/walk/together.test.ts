@@ -87,6 +87,33 @@ it('a process does not wait for a window of its own, of which it does not know y
   expect(waits).toEqual([]);
 });
 
+it('a process that looks for work while another one claims it, or has all that is due changed, does not end for that', async () => {
+  const [day = ''] = closedDays(1);
+  const source = new ImaginedSource({ [day]: records(1, 5) }, { totals: 'exact' });
+  const other = await server.pool.connect();
+  let isLocked = false;
+  const waits: unknown[] = [];
+  const report = await runOnce({
+    server,
+    source,
+    stream: newStream(),
+    since: day,
+    gate: async (sql, act) => {
+      if (!isLocked && sql?.includes('skip locked')) {
+        isLocked = true;
+        await other.query('begin');
+        await other.query('select from daywalk.windows for update');
+      }
+      const result = await act();
+      if (sql?.includes('min(lease_owner)')) await other.query('rollback');
+      return result;
+    },
+    onEvent: (event) => event.kind === 'waiting' && waits.push(event),
+  }).finally(() => other.release());
+  expect(report.gaps).toEqual([]);
+  expect(waits).toEqual([]);
+});
+
 describe('two processes', () => {
   it('with leases that last share the windows and ask for no page twice', async () => {
     const source = new ImaginedSource(lists(), { totals: 'exact' });

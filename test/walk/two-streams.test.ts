@@ -50,7 +50,9 @@ it.each([1, 6])(
     const { stopped } = await run();
     expect(stopped).toEqual([{ stream: streams[1].name, reason: 'smart-event answered 504' }]);
     expect((await states())[0]).toEqual(ALL);
-    expect(source.asked.filter(({ resource }) => resource === 'smart-event').length).toBeLessThan(7);
+    expect(source.asked.filter(({ resource }) => resource === 'smart-event').length).toBeLessThan(
+      7,
+    );
     away.clear();
     expect((await run()).stopped).toEqual([]);
     expect(await states()).toEqual([ALL, ALL]);
