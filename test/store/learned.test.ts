@@ -90,6 +90,25 @@ describe('what was learned', () => {
     expect(await kept()).toEqual([500]);
   });
 
+  it('of dates that hide something is not taken back by a process that has seen them hide nothing', async () => {
+    const streamId = await registerEvents(database);
+    const learnHidden = (value: string) => learn(database, streamId, 'hidden_by_date', value, 'x');
+    expect(await learnHidden('not after')).toBe('not after');
+    expect(await learnHidden('before')).toBe('before');
+    for (const value of ['nothing', 'not before']) expect(await learnHidden(value)).toBe('before');
+    expect(await learnHidden('day')).toBe('day');
+    expect(await readLearned(database, [streamId])).toMatchObject([{ value: 'day' }]);
+  });
+
+  it('of what is not the record is added to what another process has learned', async () => {
+    const streamId = await registerEvents(database);
+    const ignore = (places: string[]) => learn(database, streamId, 'ignored', places, 'x');
+    expect(await ignore(['/row', '[]'])).toEqual(['/row', '[]']);
+    expect(await ignore(['/Age', '/row'])).toEqual(['/Age', '/row', '[]']);
+    await server.query(`update daywalk.learned set learned_at = learned_at - interval '31 days'`);
+    expect(await ignore(['/score'])).toEqual(['/score']);
+  });
+
   it('is forgotten when it is in doubt, and nothing else with it', async () => {
     const streamId = await registerEvents(database);
     const other = await registerEvents(database, { name: 'other' });

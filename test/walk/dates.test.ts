@@ -2,10 +2,12 @@
 import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
+import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { expireLeases, freshStore, records } from '../support/store.ts';
+import { expireLeases, freshStore, hastyClock, records } from '../support/store.ts';
 import {
   closedDays,
   type Exporting,
@@ -13,6 +15,7 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  sharedDatabase,
   teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
@@ -43,13 +46,14 @@ const steadily = (every: number, first = 421): number[] =>
 
 /**
  * So many hours ahead is the clock by whose dates a source keeps its events; or it takes the end of a range for the beginning of its date,
- * or one end for the whole of its date, or rounds both inwards.
+ * or one end for the whole of its date, or rounds both inwards; in summer, which begins at noon of the second day, it is five hours ahead.
  */
 type HoursAhead =
   | number
   | 'end as date'
   | 'whole date of the end'
   | 'whole date of the beginning'
+  | 'summer'
   | { readonly roundsTo: number; readonly shortest?: number };
 
 /** A source of events so many seconds after the first day began. @param deepest where its lists end, and then it tells no totals. */
@@ -81,8 +85,10 @@ function sourceOf(
           return at >= first && at < Math.floor(secondsOf(to) / roundsTo) * roundsTo;
         }
         if (hoursAhead === 'end as date') return at < dayOf(to);
-        if (typeof hoursAhead === 'string') return true;
-        const kept = dateAt(at + hoursAhead * HOUR);
+        const isSummer = hoursAhead === 'summer';
+        if (typeof hoursAhead === 'string' && !isSummer) return true;
+        const ahead = isSummer ? (at < begin + DAY + 12 * HOUR ? 0 : 5) : Number(hoursAhead);
+        const kept = dateAt(at + ahead * HOUR);
         return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
       })
       .map((at) => `{"id": ${at}}`);
@@ -103,6 +109,14 @@ function sourceOf(
       await runOnce({ server, source, stream, since: FIRST, ...options, ...change });
       return readResults(server, stream);
     },
+    /** `daywalk backfill` of a day, by another process. */
+    backfill: (day: string) =>
+      backfill(
+        exporterParts({ database: sharedDatabase(server), source, clock: hastyClock }),
+        { ...OPTIONS, ...options, streams: [stream], since: FIRST },
+        { from: day, to: day, newestFirst: false },
+        new AbortController().signal,
+      ),
     become: (other: HoursAhead) => {
       hoursAhead = other;
     },
@@ -566,4 +580,23 @@ it.each([
       `select fact, value from daywalk.learned where fact in ('hidden_by_date', 'reach') order by fact`,
     ),
   ).toEqual([{ fact: 'hidden_by_date', value: 'not before' }]);
+});
+
+it('those of UTC in summer hide none of it once a process has learned that, though another one has seen a winter meanwhile', async () => {
+  const [winter = '', , summer = ''] = DAYS;
+  const { run, backfill, source, times } = sourceOf('summer', steadily(1_800));
+  let isWinterWalked = false;
+  await run({
+    settleMs: SETTLED_MS + 2 * DAY * 1_000,
+    gate: async (_, act) => {
+      if (!isWinterWalked && source.asked.some(({ to }) => to === `${winter} 23:59:59`)) {
+        isWinterWalked = true;
+        await backfill(summer);
+      }
+      return act();
+    },
+  });
+  const results = await run();
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
 });

@@ -31,8 +31,10 @@ export interface LearnedFact {
 
 /** A source may change: after so many days a fact is learned anew. */
 const KEPT_DAYS = 30;
+/** That dates were not seen to hide anything on a side of a midnight. */
+const HIDE_NOTHING = `('"nothing"', '"not before"', '"not after"')`;
 /** What dates hide, and how far requests must reach where ends are rounded (twice as far as often as that was refused), does not expire: where it is wrong by now, more is asked for than need be. Short ranges that were refused may be taken by now. */
-const IS_KEPT = `(fact = 'hidden_by_date' and value not in ('"nothing"', '"not before"', '"not after"') or fact = 'reach' and value in ('7200', '14400', '28800', '57600'))`;
+const IS_KEPT = `(fact = 'hidden_by_date' and value not in ${HIDE_NOTHING} or fact = 'reach' and value in ('7200', '14400', '28800', '57600'))`;
 /** It has not expired; what a bad hour teaches is kept for a day. */
 const HOLDS = `(${IS_KEPT} or learned_at > clock_timestamp()
              - make_interval(days => case when fact in ('page_length', 'restless') then 1 else ${KEPT_DAYS} end))`;
@@ -61,21 +63,34 @@ export function readRestless(database: Database, streamNames: readonly string[])
   );
 }
 
-/** Keeps a fact, in the place of what was known before; of totals that stop at a number the least one, which another process may have seen. */
-export async function learn(
+/**
+ * Keeps a fact, in the place of what was known before. What another process has seen meanwhile is not taken back: of totals that stop at a
+ * number the least one, that dates hide something, and places in a record that are not the record.
+ * @returns what is known now.
+ */
+export function learn(
   database: Database,
   streamId: number,
   fact: Fact,
   value: unknown,
   evidence: string,
-): Promise<void> {
-  await database.persist(
-    `insert into daywalk.learned (stream_id, fact, value, evidence)
-     select $1, $2, $3::jsonb, $4
-      where not exists (select from daywalk.learned
-                         where stream_id = $1 and fact = $2 and fact = 'lower_bound' and value < $3::jsonb and ${HOLDS})
-     on conflict (stream_id, fact) do update
-       set value = excluded.value, evidence = excluded.evidence, learned_at = clock_timestamp()`,
+): Promise<unknown> {
+  return database.value(
+    `with known as materialized (
+       select fact, value from daywalk.learned where stream_id = $1 and fact = $2 and ${HOLDS}
+     ), held as materialized (
+       select value from known
+        where fact = 'lower_bound' and value < $3::jsonb or fact = 'hidden_by_date' and ${IS_KEPT} and $3::jsonb in ${HIDE_NOTHING}
+     ), news as materialized (
+       select coalesce((select jsonb_agg(distinct place collate "C" order by place collate "C") from known
+                         cross join lateral jsonb_array_elements_text(case fact when 'ignored' then value || $3::jsonb end) as place), $3::jsonb) as value
+     ), learned as (
+       insert into daywalk.learned (stream_id, fact, value, evidence)
+       select $1, $2, value, $4 from news where not exists (select from held)
+       on conflict (stream_id, fact) do update
+         set value = excluded.value, evidence = excluded.evidence, learned_at = clock_timestamp()
+     )
+     select coalesce((select value from held), (select value from news)) as value`,
     [streamId, fact, JSON.stringify(value), evidence],
   );
 }

@@ -226,7 +226,7 @@ export class Knowledge {
     if (!isNews && this.#learned.has(fact)) return;
     this.#learned.add(fact);
     this.#facts.set(fact, value);
-    await learn(this.#database, this.streamId, fact, value, evidence);
+    this.#facts.set(fact, await learn(this.#database, this.streamId, fact, value, evidence));
   }
 
   /** Adds places in a record that are not the record. @returns the evidence; null: none of them is news. */
