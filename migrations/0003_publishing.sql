@@ -897,6 +897,14 @@ begin
                         and not daywalk.is_upheld(cut.window_id))) then
     perform daywalk.ask_cuts_again(me.stream_id, me.day);
   end if;
+  -- A day that was proven since its cut was asked, by another worker, was not held against that.
+  if me.kind = 'cut' and me.proof ->> 'before' is not null
+     and exists (select from daywalk.windows w
+                  where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
+                    and w.proven_at > (select max(k.finished_at) from daywalk.walks k where k.walk_id = any (daywalk.walks_of(me.proof))))
+     and not daywalk.is_upheld(top) then
+    update daywalk.windows set rewalk = true, due_at = clock_timestamp() where window_id = top;
+  end if;
   changed := changed
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
               where cut.stream_id = me.stream_id and cut.proof is not null

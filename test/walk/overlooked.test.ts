@@ -7,6 +7,7 @@ import { planPruning, prune } from '../../src/retention/prune.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
+import { closeGate } from '../support/gate.ts';
 import { andAtNight, atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { expireLeases, freshStore, records } from '../support/store.ts';
@@ -941,6 +942,43 @@ describe('a side of a cut that shows what its window lacks', () => {
     const exporting = { server, source, stream: newStream(), since: first };
     await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
     await runOnce(exporting);
+    const states = [...(await readResults(server, exporting.stream)).values()];
+    expect(states.map(({ state }) => state)).toEqual(['failed', 'failed']);
+  });
+
+  it('leaves a day not complete either that is proven while the cut is, by another worker', async () => {
+    const early = '{"id": 8888}';
+    const [firstProven, compared, bothProven] = [closeGate(), closeGate(), closeGate()];
+    const source = new ImaginedSource(
+      { [first]: list, [second]: [early, ...records(2_000, 12)] },
+      {
+        at: (record) => (record === early ? 1 : secondOf(record)),
+        arrange: (shown, _, request) =>
+          secondsOf(request) > 7_200 ? shown.filter((record) => record !== early) : shown,
+        before: (_, { from, to }) =>
+          from === `${second} 00:00:00` && to === `${second} 23:59:59`
+            ? firstProven.passed
+            : undefined,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, concurrency: 2 };
+    let proofs = 0;
+    let isCompared = false;
+    await runOnce({
+      ...exporting,
+      gate: async (statement, act) => {
+        const number = statement?.includes('daywalk.prove_window') ? ++proofs : 0;
+        if (number === 2) await compared.passed;
+        if (isCompared && statement?.includes('daywalk.prove_cut')) await bothProven.passed;
+        const result = await act();
+        if (number > 0) (number === 1 ? firstProven : bothProven).open();
+        if (statement?.includes('"isBefore"')) {
+          isCompared = true;
+          compared.open();
+        }
+        return result;
+      },
+    });
     const states = [...(await readResults(server, exporting.stream)).values()];
     expect(states.map(({ state }) => state)).toEqual(['failed', 'failed']);
   });
