@@ -582,6 +582,30 @@ it.each([
   ).toEqual([{ fact: 'hidden_by_date', value: 'not before' }]);
 });
 
+it('those that come to be of UTC hide none of a day though the process that walked an older one again is killed then', async () => {
+  const { run, become, times } = sourceOf(0, steadily(1_800));
+  const before = { settleMs: SETTLED_MS + DAY * 1_000 };
+  await run(before);
+  become(5);
+  await letTimePass(server, '2 hours');
+  for (const _ of DAYS) {
+    let isKilled = false;
+    const gate: Gate = async (statement, act) => {
+      if (isKilled) throw new Killed();
+      const done = await act();
+      isKilled = statement?.includes('daywalk.prove_window') === true;
+      return done;
+    };
+    await run({ ...before, gate }).catch(() => {});
+    await expireLeases(server);
+  }
+  await letTimePass(server, '23 hours');
+  await run();
+  await letTimePass(server, '2 hours');
+  await run();
+  expect(await missingOf(times)).toEqual([]);
+});
+
 it('those of UTC in summer hide none of it once a process has learned that, though another one has seen a winter meanwhile', async () => {
   const [winter = '', , summer = ''] = DAYS;
   const { run, backfill, source, times } = sourceOf('summer', steadily(1_800));

@@ -48,12 +48,12 @@ export async function publish(
   const withheld = fuller !== null && (await mayBeForgotten(context)) ? fuller : null;
   const newest = { walkId, nextStart: stored, pages };
   const shown = withheld ?? { ...newest, proof: await asOldest(context, proof) };
+  // What it lacks by now may stand where dates have come to hide it. First: a process that is killed behind the proof has doubted it.
+  if (stored < (window.held ?? 0)) await knowledge.doubtNothingHidden();
   const end = await prove(context, shown, shown.proof);
   if (end === null || withheld !== null) return end;
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(stored, secondsOf(window));
-  // What it lacks by now may stand where dates have come to hide it.
-  if (stored < (window.held ?? 0)) await knowledge.doubtNothingHidden();
   await learnFrom(context, walk, proof);
   return end;
 }
