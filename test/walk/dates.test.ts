@@ -103,6 +103,7 @@ function sourceOf(
   const options = { pageLength, recheckDays: 7, settleMs: SETTLED_MS };
   return {
     source,
+    stream,
     times: times.filter((at) => at >= begin && at < end),
     last: DAYS.at(-1) ?? '',
     run: async (change: Partial<Exporting> = {}) => {
@@ -622,5 +623,25 @@ it('those of UTC in summer hide none of it once a process has learned that, thou
   });
   const results = await run();
   expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
+});
+
+it('those of UTC in summer hide none of it from a process that has seen a winter, once another one has learned that', async () => {
+  const { run, stream, times } = sourceOf('summer', steadily(1_800));
+  let isTold = false;
+  await run({
+    gate: async (statement, act) => {
+      const done = await act();
+      if (isTold || !statement?.includes('insert into daywalk.learned')) return done;
+      const told = await server.query(
+        `update daywalk.learned l set value = '"before"' from daywalk.streams s
+          where s.stream_id = l.stream_id and s.name = $1 and fact = 'hidden_by_date' and value = '"nothing"' returning 1`,
+        [stream.name],
+      );
+      isTold = told.length > 0;
+      return done;
+    },
+  });
+  expect(isTold).toBe(true);
   expect(await missingOf(times)).toEqual([]);
 });

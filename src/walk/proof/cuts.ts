@@ -132,6 +132,7 @@ async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<vo
 /** Asks a cut that is a window of its own, and publishes its correction; anew where its walks are gone by then. */
 export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const { database, knowledge, window } = context;
+  await knowledge.heedReach();
   await doubtIgnoresTime(context);
   if (knowledge.reach === 'day') return unasked(context, NOTHING_IS_CUT);
   // What a worker before has walked may be of days ago, and of another state of the source.

@@ -1,7 +1,13 @@
 /** What is known of a stream's source: learned facts, which outlive the process and expire, and what this process has seen. */
 import type { PageRequest } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
-import { type Fact, forget, type LearnedFact, learn } from '../../store/evidence/learned.ts';
+import {
+  type Fact,
+  forget,
+  type LearnedFact,
+  learn,
+  readLearned,
+} from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
 import type { Learned } from '../rules/verdict.ts';
@@ -21,6 +27,8 @@ export type HiddenByDate =
   | 'after'
   | 'both'
   | 'day';
+
+const HIDING: ReadonlySet<unknown> = new Set<HiddenByDate>(['before', 'after', 'both', 'day']);
 
 /** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
 export const UNLEARNED_REACH = 120;
@@ -253,10 +261,24 @@ export class Knowledge {
     return true;
   }
 
+  get #hidesNothing(): boolean {
+    return !this.isHiddenByDate('before') && !this.isHiddenByDate('after');
+  }
+
   /** Forgets that dates hide nothing on a side of a midnight, which the next midnight shows anew. */
   async doubtNothingHidden(): Promise<void> {
-    if (!this.isHiddenByDate('before') && !this.isHiddenByDate('after'))
-      await this.doubt('hidden_by_date');
+    if (this.#hidesNothing) await this.doubt('hidden_by_date');
+  }
+
+  /** Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for the last time. */
+  async heedReach(): Promise<void> {
+    const facts = await readLearned(this.#database, [this.streamId]);
+    const known = (fact: Fact) => facts.find((one) => one.fact === fact)?.value;
+    const [hidden, reach] = [known('hidden_by_date'), known('reach')];
+    // Not what this process may doubt just now.
+    if (this.#hidesNothing && HIDING.has(hidden)) this.#facts.set('hidden_by_date', hidden);
+    if (typeof reach === 'number' && this.reach !== 'day' && reach > this.reachSeconds)
+      this.#facts.set('reach', reach);
   }
 
   #number(fact: Fact): number | null {
