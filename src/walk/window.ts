@@ -60,7 +60,9 @@ const readWholes = async ({ database, window }: WindowContext, since = 0): Promi
 /** Whether what another worker walked to its end, who was killed then, maybe days ago, is not what the source shows now. */
 async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolean> {
   const walk = wholes.findLast(({ outcome }) => outcome === 'ended');
-  if (walk === undefined || context.knowledge.restless) return false;
+  if (walk === undefined) return false;
+  // One answer tells nothing there, and a union asks anew by itself.
+  if (context.knowledge.restless) return walk.end === 'nothing';
   const asked = lookAtEnd(context, { ...walk, records: walk.stored }, 2);
   return (await orNull(asked)) !== null;
 }

@@ -172,6 +172,14 @@ it.each(
   expect(await complaints(server, source, exporting.stream)).toEqual([]);
 });
 
+it('an empty day is not believed hours later where one question is answered in different ways', async () => {
+  const source = new ImaginedSource({ [day]: [] });
+  const exporting: Exporting = { server, source, stream: newStream(), since: day, pageLength: 20 };
+  await teach(exporting, { restless: true });
+  await goOnDaysLater(exporting, 'prove_window');
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+});
+
 it('nothing that lay across a midnight days ago is not believed as it is', async () => {
   const at = (record: string) => (idOf(record) === 9 ? 86_399.7 : 40_000 + idOf(record));
   const source = new ImaginedSource({ [day]: records(1, 8) }, { at });
