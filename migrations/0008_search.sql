@@ -209,7 +209,7 @@ begin
     select k.walk_id, k.day, k.pages
       from daywalk.windows w
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-     where w.stream_id = of_stream and w.day between from_day and to_day
+     where w.stream_id = of_stream and (w.day between from_day and to_day or w.midnight = from_day - 1)
   ), page as materialized (
     select p.day, p.walk_id, p.page_no,
            f.filter is null or exists (

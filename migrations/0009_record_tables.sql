@@ -294,7 +294,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from (select g.walk_id, g.page_no, sum(g.byte_count) over (partition by g.walk_id order by g.page_no) / piece_bytes as piece
             from daywalk.record_tables t
             join daywalk.streams s on s.name = t.stream
-            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+            join daywalk.windows w on w.stream_id = s.stream_id and (w.day = on_day or w.midnight = on_day - 1)
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
             join daywalk.pages g on g.walk_id = k.walk_id and g.day = on_day and g.records > 0
            where t.table_id = id) as p

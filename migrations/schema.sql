@@ -932,14 +932,13 @@ begin
   end if;
   if me.split_from is null then
     -- The cuts at the ends of a day are asked as soon as it is proven. That behind one that was planned later was before all days, and asked
-    -- as far as belonged to those: now it is one of this day, and asked anew. What it shows, also of a day that moved, stays where it is.
+    -- as far as belonged to those: now it is one of this day, and asked anew. What it shows stays where it is; so does that of a day that moved.
     if me.kind = 'day' then
       with former as (
         select cut.window_id, daywalk.end_open_walk(cut.current_walk, 'its window is one of the day before now')
           from daywalk.windows cut
          where cut.stream_id = me.stream_id and cut.midnight = me.day and cut.day > me.day
            and not exists (select from daywalk.tiered_days t where t.stream_id = cut.stream_id and t.day = cut.day)
-           and not exists (select from daywalk.walks k where k.window_id = cut.window_id and k.shown <> 'no' and k.pruning is null)
       )
       update daywalk.windows cut set day = me.day, state = 'pending', proof = null, due_at = null, current_walk = null,
                                      lease_id = null, lease_owner = null, lease_expires = null
@@ -989,7 +988,8 @@ begin
     left join lateral (select count(*) filter (where not mark.seen) as unseen, count(*) filter (where mark.seen) as seen,
                               count(*) filter (where mark.seen and mark.state = 'gone') as gone
                          from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
-   where w.stream_id = of_stream and w.day = on_day;
+   -- The midnight before may be a window of the day before by now.
+   where w.stream_id = of_stream and (w.day = on_day or w.midnight = on_day - 1) and k.day = on_day;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.day_states(of_stream integer, from_day date, to_day date)
@@ -2667,7 +2667,7 @@ begin
     select k.walk_id, k.day, k.pages
       from daywalk.windows w
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-     where w.stream_id = of_stream and w.day between from_day and to_day
+     where w.stream_id = of_stream and (w.day between from_day and to_day or w.midnight = from_day - 1)
   ), page as materialized (
     select p.day, p.walk_id, p.page_no,
            f.filter is null or exists (
@@ -2730,7 +2730,7 @@ AS $function$
     from (select g.walk_id, g.page_no, sum(g.byte_count) over (partition by g.walk_id order by g.page_no) / piece_bytes as piece
             from daywalk.record_tables t
             join daywalk.streams s on s.name = t.stream
-            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+            join daywalk.windows w on w.stream_id = s.stream_id and (w.day = on_day or w.midnight = on_day - 1)
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
             join daywalk.pages g on g.walk_id = k.walk_id and g.day = on_day and g.records > 0
            where t.table_id = id) as p
@@ -3256,7 +3256,7 @@ begin
                                       join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day where s.resource = of_resource) loop
     walks := array(select k.walk_id
                      from daywalk.windows_of_day(of_resource, shared_day) as w
-                     join daywalk.walks k on k.window_id = w.window_id and k.day = w.day and (k.shown <> 'no' or k.shared));
+                     join daywalk.walks k on k.window_id = w.window_id and (k.shown <> 'no' or k.shared));
     delete from daywalk.shared_records where walk_id = any (walks);
     insert into daywalk.shared_records (walk_id, page_no, place) select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, shared_day) as c;
     update daywalk.walks k set shared = not k.shared
@@ -3297,8 +3297,7 @@ begin
      cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
                                daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, by_path)) with ordinality as h (hash, id_hash, place)
       left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
-     where k.day = w.day
-       and case when mark.state is null then k.shown = 'whole' else mark.seen or (coalesce(mark.hidden_by <> w.window_id, false) and mark.state <> 'old') end
+     where case when mark.state is null then k.shown = 'whole' else mark.seen or (coalesce(mark.hidden_by <> w.window_id, false) and mark.state <> 'old') end
   ), later as materialized (
     select * from shown where number > 1
   ), concerned as (
@@ -3338,7 +3337,10 @@ begin
      where k.walk_id = proven.walk_id and proven.role = 'whole' and not proven.united;
   end if;
   select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
-  if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
+  if differs or (is_first and me.kind = 'day') then
+    -- What a cut showed before the day before it was planned stands under the day behind.
+    changed := me.day || array(select k.day from daywalk.walks k where k.window_id = top and k.day <> me.day and k.shown <> 'no' and k.pruning is null);
+  end if;
   if me.kind = 'day'
      and ((marked and not is_first)
           or exists (select from daywalk.windows cut

@@ -236,6 +236,40 @@ describe('the midnight of a day that is away', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('has what it showed as one before all days under the day behind, in views, counts and searches', async () => {
+    const streamId = await planDays(database, [NEXT_DAY]);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    const after = textsOf([3]);
+    const found = { across: textsOf([2, 3]), before: [], after };
+    await proveCutOf(database, cut, found, { records: 1, removed: 0 });
+    await planDays(database, [DAY]);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1])]);
+    expect(
+      await server.query('select state from daywalk.windows where window_id = $1', [cut]),
+    ).toEqual([{ state: 'pending' }]);
+    const more = { across: textsOf([7, 2, 3]), before: [], after };
+    await proveCutOf(database, cut, more, { records: 2, removed: 0 });
+    const first = ['05 {"id": 1}', '05 {"id": 7}'];
+    expect(await shown()).toEqual([...first, '06 {"id": 2}', '06 {"id": 3}']);
+    expect(
+      await server.query('select record from daywalk.search($1, $2, $2)', ['2', NEXT_DAY]),
+    ).toEqual([{ record: { id: 2 } }]);
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await proveCutOf(
+        database,
+        cut,
+        { across: after, before: [], after },
+        { records: 0, removed: 0 },
+      );
+    }
+    expect(await shown()).toEqual([
+      ...['05 {"id": 1}', '05 {"id": 7} gone', '06 {"id": 2} gone', '06 {"id": 3}'],
+    ]);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('is not proven by who asked it while it was one before all days', async () => {
     const streamId = await planDays(database, [NEXT_DAY]);
     await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { backfill } from '../../src/walk/run.ts';
+import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { andAtNight } from '../support/night.ts';
@@ -378,6 +379,23 @@ it.each(andAtNight([['those of UTC', 5]], [['ends that are rounded', { roundsTo:
     const results = await run();
     expect(results.get(FIRST)).toMatchObject({ state: 'complete', published: first.sort() });
     expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  },
+);
+
+it.each(
+  andAtNight<[string, HoursAhead]>(
+    [['the end of a range that is taken for its date hides none', 'end as date']],
+    [['those of UTC hide none', 5]],
+  ),
+)(
+  '%s of a day that is exported when the one behind it was, and that had shown what stands just before it',
+  async (_, hoursAhead) => {
+    const { times, run } = sourceOf(hoursAhead, [...steadily(1_800), DAY - 57]);
+    await run({ since: DAYS[1] ?? '' });
+    const results = await run();
+    expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+    expect(await missingOf(times)).toEqual([]);
+    expect(await audit(server)).toEqual([]);
   },
 );
 
