@@ -282,6 +282,25 @@ it.each<[string, readonly number[]]>([
   await expectFoundLater(sourceOf({ roundsTo: 600 }, seconds, 20, 60));
 });
 
+it('ends of ranges that come to be rounded inwards to whole minutes hide none of a new day once an older one is looked at', async () => {
+  const few = DAYS.flatMap((_, day) =>
+    [7 * HOUR, 23 * HOUR + 1_200, 24 * HOUR - 30].map((at) => day * DAY + at + 3),
+  );
+  const { run, believe, become, times } = sourceOf(0, few);
+  const before = { settleMs: SETTLED_MS + DAY * 1_000 };
+  await believe(before);
+  await run(before);
+  become({ roundsTo: 60 });
+  await letTimePass(server, '2 hours');
+  await run(before);
+  await letTimePass(server, '23 hours');
+  await run();
+  await letTimePass(server, '2 hours');
+  const results = await run();
+  expect([...results.values()].map(({ state }) => state)).toEqual(DAYS.map(() => 'complete'));
+  expect(await missingOf(times)).toEqual([]);
+});
+
 it('ranges that are refused by chance do not have midnights asked for with less than rounded ends take', async () => {
   const few = DAYS.flatMap((_, day) => [7, 15.5, 23.95].map((hour) => day * DAY + hour * HOUR + 7));
   const { source, run, times, last } = sourceOf({ roundsTo: 600 }, few);

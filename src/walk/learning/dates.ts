@@ -163,7 +163,8 @@ async function hides(
   const length = knowledge.pageLength(pageLength);
   const shownIn = async (span: Span, less = 0) =>
     (await question(context, span, 0, Math.max(2, length - less))).hashes;
-  const shownNear = (less = 0) => shownIn(rangeOf(UNLEARNED_REACH, true), less);
+  const reach = Math.min(UNLEARNED_REACH, knowledge.reachSeconds);
+  const shownNear = (less = 0) => shownIn(rangeOf(reach, true), less);
   let found: 'no records' | 'too few' = 'no records';
   for (const hours of within) {
     const across = () => shownIn(rangeOf(hours * HOUR, true), 1);
