@@ -17,7 +17,8 @@ create table daywalk.streams (
   time_path   text[],
   time_format text[],
   accepted_at timestamptz,
-  distrusted_since timestamptz
+  distrusted_since timestamptz,
+  known_at timestamptz
 );
 comment on table daywalk.streams is 'A stream is a resource of the API with a fixed set of filters, exported under a name.';
 comment on column daywalk.streams.stream_id is 'Key.';
@@ -34,6 +35,7 @@ comment on column daywalk.streams.time_path is 'Keys from the top of a record to
 comment on column daywalk.streams.time_format is 'A pattern of that time, and what makes ISO 8601 of it; null: it is ISO 8601, or counts from 1970 on.';
 comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.distrusted_since is 'Since when known answers are not what they were, so that nothing new is believed; null: they are.';
+comment on column daywalk.streams.known_at is 'When a known answer was last as ever: the source was then what it was when that was proven. null: never.';
 
 create table daywalk.contracts (
   stream_id     integer primary key references daywalk.streams,

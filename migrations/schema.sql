@@ -290,6 +290,7 @@ create table daywalk.streams (
   time_format text[],
   accepted_at timestamp with time zone,
   distrusted_since timestamp with time zone,
+  known_at timestamp with time zone,
   constraint streams_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
   constraint streams_name_key UNIQUE (name),
   constraint streams_pkey PRIMARY KEY (stream_id),
@@ -4905,6 +4906,7 @@ comment on column daywalk.streams.time_path is 'Keys from the top of a record to
 comment on column daywalk.streams.time_format is 'A pattern of that time, and what makes ISO 8601 of it; null: it is ISO 8601, or counts from 1970 on.';
 comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.distrusted_since is 'Since when known answers are not what they were, so that nothing new is believed; null: they are.';
+comment on column daywalk.streams.known_at is 'When a known answer was last as ever: the source was then what it was when that was proven. null: never.';
 
 comment on table daywalk.table_days is 'Which publication of a day a record table holds: where it is not the newest one, the day is replaced.';
 comment on column daywalk.table_days.table_id is 'The record table.';

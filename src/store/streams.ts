@@ -65,7 +65,8 @@ export async function registerStreams(
            id_path = excluded.id_path, time_path = excluded.time_path, time_format = excluded.time_format,
            -- An instant that is still to come was written while the clock of the database was ahead.
            accepted_at = case when s.accepted_at > clock_timestamp() then clock_timestamp() else s.accepted_at end,
-           distrusted_since = case when s.distrusted_since > clock_timestamp() then clock_timestamp() else s.distrusted_since end
+           distrusted_since = case when s.distrusted_since > clock_timestamp() then clock_timestamp() else s.distrusted_since end,
+           known_at = case when s.known_at > clock_timestamp() then clock_timestamp() else s.known_at end
      where s.fingerprint = excluded.fingerprint
      returning stream_id, name, resource, since, until, id_path, time_zone, settle
      ), learned_then as (

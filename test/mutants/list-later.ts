@@ -55,8 +55,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'complete days are known answers before those in doubt',
     PROVEN,
-    'order by is_old, day desc limit 2',
-    'order by is_old, fresh, day desc limit 2',
+    'order by is_old, rank, day desc limit 2',
+    'order by is_old, fresh, rank, day desc limit 2',
     LIFE,
   ),
   mutant(

@@ -5,7 +5,15 @@ import type { TestDatabase } from '../support/database.ts';
 import { andAtNight, atNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
-import { accept, closedDays, exported, newStream, runOnce, SETTLE_MS } from './exporting.ts';
+import {
+  accept,
+  closedDays,
+  exported,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+} from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
 
@@ -64,6 +72,36 @@ describe('known answers', () => {
     });
     expect(ends).toEqual([...Array(4).fill('complete 90'), ...Array(2).fill('complete 12')]);
   });
+});
+
+it('what a key shows that is narrowed in the middle of a run is no known answer, and is looked at again once the key is as before', async () => {
+  const days = closedDays(8);
+  let isNarrowed = false;
+  let mayNarrow = true;
+  const source = new ImaginedSource(
+    Object.fromEntries(days.map((day, index) => [day, records(1_000 * (index + 1), 24)])),
+    {
+      before: (_, { from }) => {
+        isNarrowed ||= mayNarrow && from.startsWith(days[3] ?? '');
+      },
+      arrange: (list) => (isNarrowed ? list.filter((_, index) => index % 3 === 0) : list),
+    },
+  );
+  const stream = newStream();
+  const exporting = { server, source, stream, since: days[0] ?? '', pageLength: 30 };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+  await letTimePass(server, '2 hours');
+  await runOnce(exporting);
+  expect((await readResults(server, stream)).get(days[7] ?? '')?.state).toBe('failed');
+  isNarrowed = mayNarrow = false;
+  for (let run = 0; run < 2; run += 1) {
+    await letTimePass(server, '7 hours');
+    await runOnce(exporting);
+  }
+  const results = [...(await exported(exporting)).values()];
+  expect(results.map(({ state, published }) => `${state} ${published.length}`)).toEqual(
+    days.map(() => 'complete 24'),
+  );
 });
 
 it('a day that showed the records of somebody else while nothing was believed has none of them behind daywalk accept', async () => {

@@ -2,7 +2,7 @@
 import type { Day, DayRange, Proof, Span } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { Lease } from '../leases.ts';
-import { isTiered, spanColumns } from '../shown.ts';
+import { isPruned, isTiered, spanColumns } from '../shown.ts';
 import type { OpenWalk } from '../walks.ts';
 import { IS_NEIGHBOUR } from '../windows.ts';
 import type { Part } from './evidence.ts';
@@ -109,6 +109,7 @@ export interface KnownAnswer extends Span, Pick<ProvenWalk, 'walkId' | 'records'
  * the last fourteen days on which pages came, however long the worker rested or the API was away between, or failed since, or being
  * walked again, of two weeks before the stream's last proof; a source that shows nothing any more is not believed because it was
  * asked for long. Where there are no two such, also older ones. A database clock that was set back makes no window too new.
+ * One was proven before a known answer was last as ever; the other is the first one since: what a key that was narrowed then shows is none.
  * @param days of which days; absent: of all.
  */
 export function readKnownAnswers(database: Database, streamId: number, days: KnownAnswerDays = {}) {
@@ -131,7 +132,8 @@ export function readKnownAnswers(database: Database, streamId: number, days: Kno
        select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanColumns('w')},
               s.accepted_at,
               least(w.proven_at, w.shown_at) > asked.at - interval '7 days' as fresh,
-              w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old
+              w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old,
+              case when w.proven_at > s.known_at then w.proven_at end as since
          from daywalk.windows w
          join daywalk.streams s on s.stream_id = w.stream_id
          join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
@@ -143,6 +145,8 @@ export function readKnownAnswers(database: Database, streamId: number, days: Kno
           and w.shown_at > coalesce(s.accepted_at, '-infinity')
           and d.retired_since is null
         order by w.day, w.state, w.proven_at desc
+     ), ranked as (
+       select *, row_number() over (partition by is_old, since is null order by since, day desc) as rank from newest
      )
      select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", fresh,
             -- As many as any proof of it had: the newest may be of what is left.
@@ -150,17 +154,29 @@ export function readKnownAnswers(database: Database, streamId: number, days: Kno
               where k.window_id = "windowId" and k.outcome = 'proven' and k.role = 'whole'
                 and (k.walk_id = "walkId" or k.finished_at > coalesce(accepted_at, '-infinity'))) as records,
             case when fresh or asked.at - day <= kept.age then 'against all' when is_old then 'not' else 'against what is empty' end as speaks
-       from newest cross join asked cross join kept
-      order by is_old, day desc limit 2`,
+       from ranked cross join asked cross join kept
+      order by is_old, rank, day desc limit 2`,
     [streamId, days.except ?? [], days.after ?? null],
   );
 }
 
-/** Notes that known answers are not what they were, the first time, or that they are again. */
+/**
+ * Notes that known answers are not what they were, the first time, or that one is as ever. Where they were not, what was proven since one was
+ * before is looked at: it may be what was shown then.
+ */
 export async function noteTrust(database: Database, streamId: number, trusted: boolean) {
   await database.persist(
-    `update daywalk.streams set distrusted_since = case when not $2 then clock_timestamp() end
-      where stream_id = $1 and (distrusted_since is null) <> $2`,
+    `with doubtful as (
+       update daywalk.windows w set due_at = clock_timestamp()
+         from daywalk.streams s
+        where $2 and s.stream_id = $1 and s.distrusted_since is not null and w.stream_id = $1 and w.state = 'complete'
+          and w.proven_at > s.known_at and not ${isPruned('w.stream_id', 'w.day')}
+          and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
+     )
+     update daywalk.streams
+        set known_at = case when $2 then clock_timestamp() else known_at end,
+            distrusted_since = case when not $2 then clock_timestamp() end
+      where stream_id = $1 and ($2 or distrusted_since is null)`,
     [streamId, trusted],
   );
 }

@@ -8,7 +8,12 @@ import { addDays, dayAt } from '../../plan/days.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { confirmFrame } from '../../store/evidence/contracts.ts';
 import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
-import { type ProvenWalk, readProvenWalk } from '../../store/evidence/proven.ts';
+import {
+  noteTrust,
+  type ProvenWalk,
+  readKnownAnswers,
+  readProvenWalk,
+} from '../../store/evidence/proven.ts';
 import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
 import { readSplit, type SplitParts } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
@@ -96,8 +101,13 @@ async function lookAtList(context: WindowContext, walk: ProvenWalk): Promise<str
   );
   // It serves as a known answer, where it is new: an old day may stand where nothing breaks.
   const isNew = window.day >= addDays(dayAt(clock.now(), timeZone), -KNOWN_DAYS);
-  if (difference === null && walk.records > 0 && !walk.doubted && isNew)
-    knowledge.knownAt = clock.monotonic();
+  if (difference === null && walk.records > 0 && !walk.doubted && isNew) {
+    const answers = await readKnownAnswers(database, knowledge.streamId);
+    if (answers.some(({ windowId }) => windowId === window.windowId)) {
+      knowledge.knownAt = clock.monotonic();
+      await noteTrust(database, knowledge.streamId, true);
+    }
+  }
   return difference ?? lookAtHalves(context, length);
 }
 
