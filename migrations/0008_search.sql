@@ -161,12 +161,17 @@ begin
       hint = 'The streams are those of daywalk.coverage.';
   end if;
   perform daywalk.check_range(from_day, to_day);
-  select array_agg(d.day || ' ' || d.state order by d.day) into unproven
-    from daywalk.day_states(id, from_day, to_day) as d where d.state not in ('complete', 'tiered');
+  select array_agg(d.day || ' ' || case when d.state in ('complete', 'tiered') then 'damaged' else d.state end order by d.day) into unproven
+    from daywalk.day_states(id, from_day, to_day) as d
+   where d.state not in ('complete', 'tiered')
+      -- A month that was emptied, or detached, has nothing for anybody any more, also in a transaction by whose one state it is kept.
+      or exists (select from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+                  where w.stream_id = id and w.day = d.day and k.pages > 0
+                    and (select p.walk_id from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day limit 1) is null);
   if unproven is not null then
     raise exception '% of % days of % are not proven: %', cardinality(unproven), to_day - from_day + 1, stream, daywalk.first_ten(unproven)
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
+            hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. damaged: its pages are gone, maybe since this transaction began. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
   if tiered then
     return true;

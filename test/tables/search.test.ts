@@ -419,6 +419,27 @@ describe('daywalk.require_complete', () => {
     );
   });
 
+  it('raises where the pages of a day are gone, also for who does not see that it was pruned', async () => {
+    const streamId = await proven({ [DAY]: [[1]] });
+    await appendToLedger(database, { streamId, day: DAY });
+    const count = `select count(*)::int from daywalk.events where day = '${DAY}' and daywalk.require_complete('events', '${DAY}', '${DAY}')`;
+    const client = await server.pool.connect();
+    try {
+      await client.query('begin isolation level repeatable read');
+      await client.query('select from daywalk.coverage');
+      const limits = [{ stream: 'events', olderThanMs: 0 }];
+      const plan = await planPruning(database, { kind: 'day', limits, exported: null });
+      // Emptied at once, which no snapshot keeps.
+      expect(await prune(database, 'day', plan, never)).toMatchObject({ emptied: ['2026-03'] });
+      await expect(client.query(count)).rejects.toThrow(
+        `1 of 1 days of events are not proven: ${DAY} damaged`,
+      );
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+
   it('names ten days, and how many there are', async () => {
     await proven({ [DAY]: [[1]] });
     expect(await required('events', '2026-02-20', DAY)).toMatch(
