@@ -150,7 +150,7 @@ const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
 const HOLDS_MORE =
   'its object in the table of events holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move that away, and its own takes the place';
 const UNSOUND =
-  'its stored pages are not those that its walks count: daywalk verify --offline tells which';
+  'its stored pages are not those that its walks count, or that were sealed: daywalk verify --offline tells which';
 
 /** Writes both objects, and makes the one of the records the file of its day in the events table; null: what came is not all of it. */
 async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay | null> {

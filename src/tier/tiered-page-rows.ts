@@ -14,7 +14,10 @@ type PageRow = Omit<TieredPage, 'walk_id' | 'start' | 'total' | 'fetched_at'> & 
 /** One statement reads about so many bytes of pages. */
 const CHUNK_BYTES = 4_000_000;
 
-/** Pages that go with a day, some at a time, in the order of walk and number. */
+/**
+ * Pages that go with a day, some at a time, in the order of walk and number. One that is not what was sealed is left out, so that its day
+ * stays: a day with such a page could never be brought back.
+ */
 export async function* leavingPages(
   database: Database,
   { day, going }: Pick<LeavingDay, 'day' | 'going'>,
@@ -30,7 +33,7 @@ export async function* leavingPages(
               p.id_hashes::text as id_hashes, p.sha256, p.byte_count, ${microseconds('p.fetched_at')} as fetched_at, p.duration_ms
          from next n
          join daywalk.pages p on p.day = $1::date and p.walk_id = n.walk_id and p.page_no = n.page_no
-        where n.before < $5::bigint`,
+        where n.before < $5::bigint and daywalk.matches_seal(p) is not false`,
       [day, going, walkId, pageNo, CHUNK_BYTES],
     );
     const pages = rows

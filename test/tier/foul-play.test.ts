@@ -84,7 +84,10 @@ it('the table of another database is told, and stays as it is', async () => {
 it('a database that was put back from a backup goes on with its table', async () => {
   const before = await believed(server, store);
   await moveAll(partsOf(database, store), ['audit']);
-  const pages = await server.query<{ p: unknown }>('select to_jsonb(p) as p from daywalk.pages p');
+  // As text: JavaScript would round their hashes.
+  const pages = await server.query<{ p: string }>(
+    'select to_jsonb(p)::text as p from daywalk.pages p',
+  );
   await moveAll(partsOf(database, store), ['events'], [DAY]);
   const { streamId } = await firstMoved();
   // The backup knows nothing of the move of this day.
@@ -95,7 +98,7 @@ it('a database that was put back from a backup goes on with its table', async ()
   await server.query(`delete from daywalk.prunings where stream_id = ${streamId}`);
   await server.query(
     'insert into daywalk.pages select (jsonb_populate_record(null::daywalk.pages, p)).* from unnest($1::jsonb[]) as p on conflict do nothing',
-    [pages.map(({ p }) => JSON.stringify(p))],
+    [pages.map(({ p }) => p)],
   );
   expect(await believed(server, store)).toEqual(before);
   expect(await tabled(store)).not.toEqual(await moved(server));

@@ -659,6 +659,28 @@ describe('a day that must stay', () => {
     expect(await tabled(store)).toEqual(await moved(server));
   });
 
+  it('because a page of it is not what was sealed: from its object it could not be brought back', async () => {
+    const before = await believed(server, store);
+    const change = (to: string) =>
+      server.query(
+        `update daywalk.pages set body = jsonb_set(body, '{data,0,id}', '${to}') where (walk_id, page_no) = (
+           select s.walk_id, s.page_no from daywalk.seals s where s.day = $1 order by 1, 2 limit 1)`,
+        [DAY],
+      );
+    await change('77');
+    const report = await moveAll(partsOf(database, store), ['events'], [DAY]);
+    expect(report).toMatchObject({
+      days: [],
+      kept: [{ day: DAY, reason: expect.stringMatching(/were sealed: .* verify --offline/) }],
+    });
+    expect(await tabled(store)).toEqual(await moved(server));
+    // What was put right, as from a backup, moves.
+    await change('1');
+    await moveAll(partsOf(database, store), ['events'], [DAY]);
+    await expectExact({ server, store }, before);
+    expect(await restoreAll(partsOf(database, store))).toMatchObject({ kept: [] });
+  });
+
   it('because pages of it are missing', async () => {
     await server.query(
       `delete from daywalk.pages where walk_id = (select min(walk_id) from daywalk.pages where day = $1)`,
