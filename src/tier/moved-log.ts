@@ -23,7 +23,7 @@ export interface TierParts {
 type StreamDay = Pick<MovedDay, 'stream' | 'day'>;
 
 /** The object of a day's records, from the folder of the table. */
-const pathOf = ({ events }: Pick<MovedDay, 'events'>): string =>
+export const pathOf = ({ events }: Pick<MovedDay, 'events'>): string =>
   events.key.slice(EVENTS_FOLDER.length);
 
 /** The object of a day's records as a file of the table. */

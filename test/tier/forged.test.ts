@@ -29,7 +29,7 @@ async function movedScene() {
   const [first] = await listed();
   if (first === undefined) throw new Error('no days');
   const problems = async () => {
-    const { findings } = await checkTieredDays({ database, store, signal }, await listed());
+    const { findings } = await checkTieredDays(partsOf(database, store), await listed());
     return findings.map(({ day, problem }) => `${day}: ${problem}`);
   };
   expect(await problems()).toEqual([]);

@@ -201,7 +201,7 @@ describe('what is said of days that moved', () => {
     expect(await wherever(DAYS[0])).toEqual([{ done: true }]);
     await expect(wherever('2025-12-31')).rejects.toThrow('not proven: 2025-12-31 unplanned');
     const days = await listMovedDays(database, [...STREAMS], null);
-    expect(await checkTieredDays({ database, store, signal }, days)).toMatchObject({
+    expect(await checkTieredDays(partsOf(database, store), days)).toMatchObject({
       days: 9,
       findings: [],
     });
@@ -215,7 +215,7 @@ describe('what is said of days that moved', () => {
       throw new Error('no days');
     store.objects.set(first.pages.key, other);
     store.objects.delete(second.events.key);
-    const { findings } = await checkTieredDays({ database, store, signal }, [first, second]);
+    const { findings } = await checkTieredDays(partsOf(database, store), [first, second]);
     expect(findings.map(({ day, problem }) => `${day}: ${problem}`)).toEqual([
       expect.stringMatching(/^2026-03-05: .* pages were sealed, and it holds /),
       `2026-03-05: ${first.pages.key} is not what was written`,
@@ -223,6 +223,33 @@ describe('what is said of days that moved', () => {
     ]);
     await expect(restoreAll(partsOf(database, store))).rejects.toThrow('is not what was written');
     expect(await server.query('select from daywalk.events')).toEqual([]);
+  });
+
+  it('verify names days that the table of events lacks, or has twice', async () => {
+    await moveAll(partsOf(database, store), ['events']);
+    const days = await listMovedDays(database, ['events'], null);
+    const problems = async () => {
+      const { findings } = await checkTieredDays(partsOf(database, store), days);
+      return findings.map(({ day, problem }) => `${day}: ${problem}`);
+    };
+    const commits = [...store.objects].filter(([key]) => key.includes('/_delta_log/')).sort();
+    const [newest, last] = commits.at(-1) ?? [];
+    if (newest === undefined || last === undefined) throw new Error('no commit');
+    expect(await problems()).toEqual([]);
+    store.objects.delete(newest);
+    const lacking = expect.stringMatching(
+      /^2026-03-07: the table of events does not have events\//,
+    );
+    expect(await problems()).toEqual([lacking]);
+    const twice = last.body.toString().replace(/(\/day=2026-03-07\/[\da-f-]+)/, '$1-2');
+    store.objects.set(newest, last);
+    store.objects.set(newest.replace('2.json', '3.json'), { body: Buffer.from(twice) });
+    expect(await problems()).toEqual([lacking]);
+    // What is on its way back is no finding.
+    await restoreDays(partsOf(database, store), days.slice(2), 7);
+    expect(await problems()).toEqual([]);
+    for (const [key] of commits.slice(0, 1)) store.objects.delete(key);
+    expect(await problems()).toHaveLength(3);
   });
 
   it('what a restore put back that was stopped is removed again', async () => {
