@@ -1,10 +1,12 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
 import { isDeepStrictEqual } from 'node:util';
+import { DaywalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { AgedDay, AgeLimit, KeptDay } from '../model.ts';
 import { listMovedDays, type MovedDay, type MovedObject } from '../store/moved-days.ts';
 import { listOpenPrunings, removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
+import { counted } from '../text.ts';
 import { EVENTS, PAGES } from './day-objects.ts';
 import {
   cleanUpAlone,
@@ -149,6 +151,8 @@ const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
 };
 const HOLDS_MORE =
   'its object in the table of events holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move that away, and its own takes the place';
+/** Whether no later run moves it by itself. */
+const isStuck = ({ reason }: KeptDay) => reason === HOLDS_MORE || reason.endsWith(BRING_BACK);
 const UNSOUND =
   'its stored pages are not those that its walks count, or that were sealed: daywalk verify --offline tells which';
 
@@ -179,6 +183,9 @@ async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay
 
 const objectOf = ({ key, bytes, sha256 }: MovedObject): MovedObject => ({ key, bytes, sha256 });
 
+/** Days stay until a person has seen to them. */
+export class StuckDaysError extends DaywalkError {}
+
 /** No day is begun after so long, so that the next run is not late; what is left, that one goes on with. */
 const LONGEST_MS = 15 * 60_000;
 
@@ -188,6 +195,7 @@ export type InTier = (work: (tier: TierParts) => Promise<void>) => Promise<void>
 /**
  * Moves the days that are old enough.
  * @param inTier is called only where a day is to move, or one has moved whose pages are still here.
+ * @throws {StuckDaysError} behind all others, where a person has to see to a day, as an object of it is lost.
  */
 export async function moveDueDays(
   { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },
@@ -209,5 +217,9 @@ export async function moveDueDays(
     const ms = Math.round(clock.monotonic() - since);
     log.info({ days: days.length, kept: kept.length, left, ms }, 'days moved to the tier');
     for (const day of kept) log.warn({ ...day }, 'a day could not move to the tier');
+    const [first, ...more] = kept.filter(isStuck);
+    if (first === undefined) return;
+    const others = more.length === 0 ? '' : ` (and ${counted(more.length, 'other day')})`;
+    throw new StuckDaysError(`${first.stream} ${first.day} stays: ${first.reason}${others}`);
   });
 }

@@ -59,7 +59,9 @@ it('the pages of a day whose objects are lost stay, whoever comes next, and brin
   ]);
   const limits = [{ stream: 'events', olderThanMs: 1 }];
   const due = { database, clock: parts.clock, log: silentLogger };
-  await moveDueDays(due, [], (work) => work(parts), signal);
+  await expect(moveDueDays(due, [], (work) => work(parts), signal)).rejects.toThrow(
+    /events .* stays: .* no whole object/,
+  );
   const plan = await planPruning(database, { kind: 'superseded', limits, exported: null });
   await prune(database, 'superseded', { ...plan, days: [] }, signal);
   expect(await countPages()).toBe(pages);

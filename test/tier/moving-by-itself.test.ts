@@ -4,6 +4,7 @@ import { tiering } from '../../src/cli/walk-wiring.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
+import { listMovedDays } from '../../src/store/moved-days.ts';
 import { applyTables, syncTables } from '../../src/tables/record-tables.ts';
 import { type InTier, moveDueDays } from '../../src/tier/move.ts';
 import { loadYaml } from '../settings/loading.ts';
@@ -99,6 +100,20 @@ it('days that a record table of the settings is to keep stay until it is made so
   await inStep();
   expect(await moved(server)).toHaveLength(DAYS.length);
   expect(await kept()).toEqual(before);
+});
+
+it('a day that a person has to see to fails each run, once all others have moved', async () => {
+  await moveAll(partsOf(database, store), ['edits']);
+  const { run } = follower();
+  // As where a killed move left pages here, and an object of them is lost.
+  await server.query('update daywalk.prunings set removed_at = null');
+  const [lost] = await listMovedDays(database, ['edits'], null);
+  store.objects.delete(lost?.events.key ?? '');
+  for (let time = 0; time < 2; time += 1)
+    await expect(run()).rejects.toThrow(/^edits 2026-03-05 stays: .* no whole object .*--restore/);
+  expect(await moved(server)).toHaveLength(DAYS.length * STREAMS.length);
+  await restoreAll(partsOf(database, store));
+  await run();
 });
 
 it('days that were brought back stay', async () => {
