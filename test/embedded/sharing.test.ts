@@ -1,8 +1,9 @@
 /** The embedded Postgres is there as long as anyone uses it, through whatever kills its users, its watcher or itself. */
 import { once } from 'node:events';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startEmbedded } from '../../packages/embedded-postgres/src/index.ts';
 import { ask } from '../support/ask.ts';
 import { untilMoment } from '../support/condition.ts';
 import {
@@ -195,6 +196,26 @@ describe.runIf(seesProcesses)('what is killed', () => {
       async () => expect(await ask(url, 'select answer from kept')).toEqual([{ answer: 42 }]),
       { ...LONGEST_WAIT, interval: 100 },
     );
+  });
+
+  test('Postgres, while it cannot be started, as on a full disk: it comes back as soon as it can', async () => {
+    const directory = await folderWithData();
+    const said: string[] = [];
+    const log = { warn: (text: string) => void said.push(text) };
+    const { url, release } = await startEmbedded({ directory, log });
+    onTestFinished(() => void release({ untilStopped: true }));
+    const { ended } = await observe(url);
+    const hba = join(directory, 'pg_hba.conf');
+    await rm(hba);
+    await mkdir(hba);
+    process.kill(await postmasterPid(directory), 'SIGKILL');
+    await ended;
+    await untilMoment('a start in vain', () => said.some((text) => text.includes('stays away')));
+    await rmdir(hba);
+    await vi.waitFor(async () => expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]), {
+      ...LONGEST_WAIT,
+      interval: 100,
+    });
   });
 
   test('the first start in the middle of initdb: nothing half-made is used', async () => {

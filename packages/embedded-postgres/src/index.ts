@@ -31,8 +31,9 @@ export interface EmbeddedDatabase {
 
 const START_MS = 60_000;
 const RETRY_MS = 25;
-/** Before a lost server is looked for; one that has only restarted its sessions is not stopped by then. */
+/** Before a lost server is looked for; one that has only restarted its sessions is not stopped by then. Doubled after each try in vain. */
 const RETURN_AFTER_MS = 200;
+const LONGEST_RETURN_MS = 30_000;
 const GOODBYE_MS = 5000;
 const STOP_MS = 60_000;
 
@@ -60,18 +61,20 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   };
   const comeBack = async () => {
     log?.warn('the embedded Postgres has gone away; starting it again');
-    try {
-      await sleep(RETURN_AFTER_MS, undefined, { signal: released.signal, ref: false });
-      const next = await hold(folder, released.signal);
-      if (released.signal.aborted) return void next.client.end();
-      if (databaseUrl(next.postmaster) !== url)
-        log?.warn('the embedded Postgres has another socket now: start this program again');
-      held = next;
-      returnWhenLost();
-    } catch (error) {
-      if (!released.signal.aborted)
-        log?.warn(`the embedded Postgres stays away: ${reasonOf(error)}`);
-    }
+    for (let ms = RETURN_AFTER_MS; ; ms = Math.min(LONGEST_RETURN_MS, 2 * ms))
+      try {
+        await sleep(ms, undefined, { signal: released.signal, ref: false });
+        const next = await hold(folder, released.signal);
+        if (released.signal.aborted) return void next.client.end();
+        if (databaseUrl(next.postmaster) !== url)
+          log?.warn('the embedded Postgres has another socket now: start this program again');
+        held = next;
+        return returnWhenLost();
+      } catch (error) {
+        if (released.signal.aborted) return;
+        // What keeps it away may pass, as a full disk does, or a recovery that takes long.
+        log?.warn(`the embedded Postgres stays away, and is tried again: ${reasonOf(error)}`);
+      }
   };
   returnWhenLost();
 
