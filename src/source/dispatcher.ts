@@ -31,6 +31,12 @@ export interface ConnectionOptions {
 }
 
 /**
+ * Of several addresses of a host each but the last may take so long to connect. Node gives each a quarter of a second, which is less than
+ * the way around the earth takes: the one that works was given up for one of a family that this machine does not reach.
+ */
+const ADDRESS_MS = 1_500;
+
+/**
  * Opens no connection yet.
  * @throws SettingsError for certificates, keys or proxy URLs that cannot be used; their content is not repeated.
  */
@@ -43,7 +49,8 @@ export function openDispatcher(options: ConnectionOptions): Dispatcher {
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const connect = { ...tls, timeout: connectTimeoutMs };
+  const connecting = { timeout: connectTimeoutMs, autoSelectFamilyAttemptTimeout: ADDRESS_MS };
+  const connect = { ...tls, ...connecting };
   const proxy = proxyFor(options);
   if (proxy === undefined) return new Agent({ ...pool, connect });
   return new EnvHttpProxyAgent({
@@ -58,7 +65,7 @@ export function openDispatcher(options: ConnectionOptions): Dispatcher {
     proxyTls: {
       ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, tls.ca] }),
       rejectUnauthorized: true,
-      timeout: connectTimeoutMs,
+      ...connecting,
     },
     // Plain HTTP goes in absolute form: many proxies refuse CONNECT to port 80.
     proxyTunnel: address.secure,

@@ -1,7 +1,10 @@
 /** Connections that fail, hang, drip or die in between. */
+import { spawn } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import dns from 'node:dns';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import {
   EnvelopeError,
@@ -33,7 +36,47 @@ function requestsSent(): () => number {
   return () => count;
 }
 
+/** A server that takes connections again only after 700 ms: so the system tries to make a new one for a second, and it is made. */
+const LATE_SERVER = `
+  const server = require('node:http').createServer((_, response) => response.end('{"data":[]}'));
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));
+  process.stdin.once('data', () => {
+    console.log('late');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+  });`;
+
+/** Starts it, and fills its queue. @returns its port. */
+async function startLateServer(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', LATE_SERVER], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill());
+  const [port] = await once(child.stdout, 'data');
+  child.stdin.write('now');
+  await once(child.stdout, 'data');
+  for (let waiting = 0; waiting < 2; waiting += 1) {
+    const socket = connect(Number(port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+  }
+  return Number(port);
+}
+
 describe('no connection', () => {
+  test('of two addresses the one that is far away is not given up for one that is none here', async () => {
+    const port = await startLateServer();
+    const addresses = [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ];
+    const lookup = vi.spyOn(dns, 'lookup');
+    onTestFinished(() => lookup.mockRestore());
+    lookup.mockImplementation(((...asked: unknown[]) =>
+      (asked.at(-1) as (error: null, found: unknown) => void)(null, addresses)) as never);
+    const { fetch } = open(`http://far.example:${port}`, { allowHttp: true, retryTimeMs: 0 });
+    expect(await fetch()).toMatchObject({ requests: 1 });
+  });
+
   test('refused: tried again, then said in words (H01)', async () => {
     const { fails, clock, retries } = open('http://127.0.0.1:1');
     const error = await fails();
@@ -315,6 +358,8 @@ describe('other failures', () => {
     'ETIMEDOUT',
     'ECONNREFUSED',
     'ERR_SSL_BAD_RECORD_TYPE',
+    // As Node.js 24 names it.
+    'ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC',
   ])('%s may pass', (code) => {
     expect(namedFailure(coded(code), place)).toMatchObject({
       name: 'TransientError',
