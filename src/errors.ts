@@ -152,9 +152,9 @@ export class InterruptedError extends DaywalkError {
   }
 }
 
-/** Checks of a certificate that failed, by the names of OpenSSL (`X509_V_ERR_…`) and of Node. */
+/** Checks of a certificate that failed, by the names of OpenSSL (`X509_V_ERR_…`) and of Node, for which many of them have none. */
 const BAD_CERTIFICATE =
-  /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|(?:CA|EE)_\w+_TOO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
+  /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|(?:CA|EE)_\w+_TOO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|UNSPECIFIED$)/;
 
 /** Whether an error of this code refuses a certificate: waiting does not mend that. */
 export const isBadCertificate = (code: string): boolean => BAD_CERTIFICATE.test(code);

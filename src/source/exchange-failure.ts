@@ -60,7 +60,7 @@ const LOST = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
  * Node's own programming errors are ERR_….
  */
 const FAILED =
-  /^(ERR_(SSL|TLS)_\w+|UND_ERR_(CONNECT_TIMEOUT|HEADERS_TIMEOUT|ABORTED|RES_CONTENT_LENGTH_MISMATCH)|E(?!RR_)[A-Z0-9_]+)$/;
+  /^(ERR_(SSL|TLS)_.+|UND_ERR_(CONNECT_TIMEOUT|HEADERS_TIMEOUT|ABORTED|RES_CONTENT_LENGTH_MISMATCH)|E(?!RR_)[A-Z0-9_]+)$/;
 
 /** What other settings alone can mend, and what to do; nothing for any other code. */
 function wrongSettings(
@@ -75,7 +75,7 @@ function wrongSettings(
     ];
   if (/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/.test(code))
     return [`${host} does not speak TLS`, 'is the port right, and is api.url really https?'];
-  if (/^ERR_SSL_.*_ALERT_/.test(code))
+  if (/^ERR_SSL_.*_ALERT_/.test(code) && !OF_MOMENT.test(code))
     return [
       `${host} refused the TLS handshake (${code})`,
       'it may ask for a client certificate: api.client_cert_file and api.client_key_file',
@@ -87,6 +87,9 @@ function wrongSettings(
     ];
   return [];
 }
+
+/** Alerts by which no server says what it wants: it has a fault of its own, or bytes were damaged on the way. */
+const OF_MOMENT = /_ALERT_(INTERNAL_ERROR|BAD_RECORD_MAC|UNEXPECTED_MESSAGE)$/;
 
 const HINTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'check the host name in api.url',

@@ -1,7 +1,7 @@
 /** TLS is always checked; what is wrong with a certificate is a matter of settings, never of another try. */
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SettingsError } from '../../src/errors.ts';
+import { SettingsError, UnavailableError } from '../../src/errors.ts';
 import { type Certificates, type Identity, makeCertificates } from '../support/certificates.ts';
 import { open } from './open.ts';
 import { emptyPage, scriptedServer } from './scripted-server.ts';
@@ -27,8 +27,9 @@ describe.runIf(made !== null)(made === null ? 'TLS (openssl not installed)' : 'T
     ['self-signed in spite of a CA file', 'selfSigned', { ca }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['expired', 'expired', { ca }, 'CERT_HAS_EXPIRED'],
     ['for another name', 'otherName', { ca }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['signed by SHA-1', 'weak', { ca }, 'UNSPECIFIED'],
   ] as const)('a certificate that is %s ends it at once', async (_, which, tls, code) => {
-    const server = await serve(certificates[which]);
+    const server = await serve(certificates[which], { ciphers: 'DEFAULT:@SECLEVEL=0' });
     const { fails, clock } = open(server.url, { tls });
     const error = await fails();
     expect(error).toBeInstanceOf(SettingsError);
@@ -49,6 +50,24 @@ describe.runIf(made !== null)(made === null ? 'TLS (openssl not installed)' : 'T
       else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
     }
     expect(server.heads).toEqual([]);
+  });
+
+  test.each([
+    ['ends for a fault of its own (80)', 80],
+    ['could not decipher (20)', 20],
+  ])('a handshake that the server %s is made again', async (_, alert) => {
+    let times = 0;
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      times += 1;
+      socket.once('data', () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, alert])));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const error = await open(`https://127.0.0.1:${port}`, { retryTimeMs: 5_000 }).fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(times).toBeGreaterThan(1);
   });
 
   test('a client certificate is shown to a server that asks for one', async () => {

@@ -16,6 +16,8 @@ export interface Certificates {
   readonly server: Identity;
   readonly otherName: Identity;
   readonly expired: Identity;
+  /** Signed in a way that nobody trusts any more. */
+  readonly weak: Identity;
   readonly client: Identity;
   /** Signed by nobody else. */
   readonly selfSigned: Identity;
@@ -33,7 +35,7 @@ export function makeCertificates(): Certificates | null {
     openssl('req', '-x509', ...key, ...files, '-days', '30', '-addext', san, ...more);
     return { cert: read(`${name}.pem`), key: read(`${name}.key`) };
   };
-  const signed = (name: string, san: string, days = 30): Identity => {
+  const signed = (name: string, san: string, days = 30, digest = '-sha256'): Identity => {
     openssl(
       'req',
       ...key,
@@ -58,6 +60,7 @@ export function makeCertificates(): Certificates | null {
     openssl(
       'x509',
       '-req',
+      digest,
       '-in',
       `${name}.csr`,
       ...authority,
@@ -76,6 +79,7 @@ export function makeCertificates(): Certificates | null {
       server: signed('server', here),
       otherName: signed('other', 'subjectAltName=DNS:other.example'),
       expired: signed('expired', here, 0),
+      weak: signed('weak', here, 30, '-sha1'),
       client: signed('client', 'subjectAltName=DNS:client'),
       selfSigned: own('self', here),
     };
