@@ -1,11 +1,11 @@
 /** The wiring of the tier: settings become a folder or a bucket. */
-import { readFile } from 'node:fs/promises';
 import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { AgeLimit } from '../model.ts';
 import { defined } from '../settings/defined.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
+import { readAgain } from '../settings/small-files.ts';
 import type { Database } from '../store/database.ts';
 import { DeltaLog } from '../tier/delta/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
@@ -49,7 +49,7 @@ export async function openObjectStore({ settings, log, later }: Opening): Promis
     pathStyle: settings.tierPathStyle,
     region: tierRegion,
     keys: keysOf(settings),
-    tls: tierCaFile === undefined ? {} : { ca: await readFile(tierCaFile, 'utf8') },
+    tls: tierCaFile === undefined ? {} : { ca: readAgain(tierCaFile) },
     proxy: proxyOf(settings),
     clock: systemClock,
     redactor,
@@ -65,7 +65,7 @@ export async function openObjectStore({ settings, log, later }: Opening): Promis
 function keysOf(settings: Settings) {
   const read = async (key: 'tierKey' | 'tierSecret' | 'tierSessionToken') => {
     const path = settings[`${key}File`];
-    return path === undefined ? settings[key]?.reveal() : (await readFile(path, 'utf8')).trim();
+    return path === undefined ? settings[key]?.reveal() : readAgain(path);
   };
   return async () => ({
     accessKeyId: (await read('tierKey')) ?? '',

@@ -1,11 +1,11 @@
 /** The wiring of the verbs that talk to the API: settings become a source and the options of the export. */
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
 import { sealing } from '../ledger/seal.ts';
 import type { Logger, ProcessLogger } from '../log.ts';
 import { defined } from '../settings/defined.ts';
 import { type ApiSettings, proxyOf, type Settings } from '../settings/settings.ts';
+import { readAgain } from '../settings/small-files.ts';
 import {
   type Away,
   openSource,
@@ -32,17 +32,15 @@ export async function openApi(
 ): Promise<Source> {
   keepHeapSmall();
   const { apiKeyFile: keyFile, apiCaFile, apiClientCertFile, apiClientKeyFile } = settings;
-  const [ca, clientCert, clientKey] = await Promise.all(
-    [apiCaFile, apiClientCertFile, apiClientKeyFile].map((path) => path && readFile(path, 'utf8')),
+  const [ca, clientCert, clientKey] = [apiCaFile, apiClientCertFile, apiClientKeyFile].map(
+    (path) => path && readAgain(path),
   );
   return openSource({
     baseUrl: settings.apiUrl,
     key: settings.apiKey.reveal(),
     clock: systemClock,
     redactor,
-    ...(keyFile !== undefined && {
-      refreshKey: async () => (await readFile(keyFile, 'utf8')).trim(),
-    }),
+    ...(keyFile !== undefined && { refreshKey: async () => readAgain(keyFile) }),
     tls: defined({ ca, clientCert, clientKey }),
     proxy: proxyOf(settings),
     allowHttp: settings.apiAllowHttp,

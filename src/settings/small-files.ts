@@ -29,6 +29,10 @@ export const readSmallFile: ReadFile = (path) => {
   }
 };
 
+/** The text of the file, as it is now, without the space around it. @throws as Node.js does. */
+export const readAgain = (path: string): string =>
+  new TextDecoder().decode(readSmallFile(path)).trim();
+
 /** What is wrong with a file that is not there. */
 export const MISSING = new Wrong('does not exist');
 

@@ -133,7 +133,8 @@ test.each(
 test('a slip in a day is told by backfill before anything is opened', () =>
   expectSlipTold('backfill'));
 
-testWith(['bash'], 'a key from a pipe is read once, however often the settings are', async () => {
+/** A day is exported with the key from a pipe, which a shell makes so and names as `$PIPE`. */
+async function expectReadOnce(makePipe: string): Promise<void> {
   const { api, environment } = await setScene({ eventsPerDay: 20 });
   const folder = temporaryFolder();
   const { DAYWALK_API_KEY: key, ...rest } = environment;
@@ -141,11 +142,20 @@ testWith(['bash'], 'a key from a pipe is read once, however often the settings a
   const ended = await runProgram(['backfill', ...range], {
     folder,
     environment: { ...rest, KEY: key },
-    under: ['bash', '-c', 'DAYWALK_API_KEY_FILE=<(printf %s "$KEY") "$0" "$@"'],
+    under: ['bash', '-c', `${makePipe} "$0" "$@"`],
+    longestMs: 60_000,
   });
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
   expect(api.counts.pages).toBeGreaterThan(0);
-});
+}
+
+testWith(['bash'], 'a key from a pipe is read once, however often the settings are', () =>
+  expectReadOnce('DAYWALK_API_KEY_FILE=<(printf %s "$KEY")'),
+);
+
+testWith(['bash', 'mkfifo'], 'and one from a pipe with a name, which nobody writes to again', () =>
+  expectReadOnce('mkfifo key; printf %s "$KEY" > key & DAYWALK_API_KEY_FILE=key'),
+);
 
 test('a key with a word of the header before it is named, not shown', async () => {
   const ended = await runProgram(['config'], {
