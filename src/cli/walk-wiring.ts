@@ -55,23 +55,31 @@ export async function openApi(
   });
 }
 
+/** What the setting `rate` lets all who ask the API with this database ask together; nothing where it is not set. */
+export function budgetOf(
+  { settings, signal }: Asked<ApiSettings>,
+  database: Database,
+): Pick<SourceOptions, 'budget'> {
+  const { rate, apiUrl } = settings;
+  const { origin } = new URL(apiUrl);
+  if (rate === undefined) return {};
+  return { budget: { rate, take: (count) => takeSlots(database, origin, rate, count, signal) } };
+}
+
 /** The API, and what the export needs of it and of the other parts. */
 export type Walking = Awaited<ReturnType<typeof openWalking>>;
 
 /** Opens the API for who walks: asked no more often than the setting `rate` lets all workers together, and told when it is away. */
 export async function openWalking(
-  { settings, signal }: Asked<ApiSettings>,
+  asked: Asked<ApiSettings>,
   { database, log, later }: Pick<Store, 'database' | 'log' | 'later'>,
   watch?: SourceWatch,
 ) {
-  const { rate, apiUrl } = settings;
-  const { origin } = new URL(apiUrl);
+  const { settings } = asked;
   const source = await openApi(settings, {
     onAway: tellAway(log),
     ...(watch && { watch }),
-    ...(rate !== undefined && {
-      budget: { rate, take: (count) => takeSlots(database, origin, rate, count, signal) },
-    }),
+    ...budgetOf(asked, database),
   });
   later(source);
   return { source, parts: exportParts(database, source, log, settings) };

@@ -221,6 +221,15 @@ test.each<[boolean, RegExp]>([
   },
 );
 
+test('an API that takes a few requests a second is asked no faster than rate says, as by a run', async () => {
+  const rateLimit = { perSecond: 8, burst: 3, retryAfter: 'none' } as const;
+  const scene = await setScene({ rateLimit });
+  await scene.succeedHere(['doctor'], { DAYWALK_RATE: '5/s' });
+  const { requests, byStatus } = scene.api.counts;
+  expect(requests).toBeGreaterThan(3);
+  expect(byStatus).toEqual({ 200: requests });
+});
+
 test('a refused key is told of the stream that was asked for', async () => {
   const scene = await setScene();
   const ended = await scene.here(['doctor'], { DAYWALK_API_KEY: 'another-key-of-mine' });

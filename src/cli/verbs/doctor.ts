@@ -9,7 +9,7 @@ import { examineWebhook } from '../doctor/webhook.ts';
 import { printColoured, printJson } from '../terminal/output.ts';
 import { openObjectStore } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
-import { openApi } from '../walk-wiring.ts';
+import { budgetOf, openApi } from '../walk-wiring.ts';
 import { askedOfApi, type Makes, openDatabase, withLog } from '../wiring.ts';
 
 /** A page may take longer, but not as long as a run lets it. */
@@ -51,12 +51,15 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
       await examination.look('webhook', () => examineWebhook(settings, log, isTest, examination));
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
     const source = await examination.look('API', () =>
-      openApi({
-        ...settings,
-        retryTime: 0,
-        connectTimeout: Math.min(settings.connectTimeout, REACHED_MS),
-        pageTimeout: Math.min(settings.pageTimeout, ANSWERED_MS),
-      }),
+      openApi(
+        {
+          ...settings,
+          retryTime: 0,
+          connectTimeout: Math.min(settings.connectTimeout, REACHED_MS),
+          pageTimeout: Math.min(settings.pageTimeout, ANSWERED_MS),
+        },
+        opened && budgetOf(asked, opened.database),
+      ),
     );
     if (source === undefined) return;
     later(source);
