@@ -1,7 +1,7 @@
 /** Comparing walks record by record, by the hashes that are stored with their pages. */
 import type { Day } from '../../model.ts';
 import type { Database } from '../database.ts';
-import type { Part } from './evidence.ts';
+import { type HeldList, walksOf } from './evidence.ts';
 
 /**
  * The records of some walks, on their pages. All are read alike, as the newest of these walks: what is not the record may have
@@ -26,15 +26,15 @@ export function isRepeated(database: Database, walkId: number): Promise<boolean>
   );
 }
 
-/** Whether two parts hold the same records, each as often. */
-export async function walksAgree(database: Database, one: Part, other: Part): Promise<boolean> {
+/** Whether two lists hold the same records, each as often. */
+export async function walksAgree(database: Database, one: HeldList, other: HeldList): Promise<boolean> {
   const { more, less } = await compareSums(database, [one], [other]);
   return more === 0 && less === 0;
 }
 
-/** Whether a part shows nothing that another one lacks, each record as often. */
-export const holds = async (database: Database, whole: Part, part: Part): Promise<boolean> =>
-  (await compareSums(database, [whole], [part])).more === 0;
+/** Whether a list shows nothing that the whole lacks, each record as often. */
+export const holds = async (database: Database, whole: HeldList, list: HeldList): Promise<boolean> =>
+  (await compareSums(database, [whole], [list])).more === 0;
 
 /**
  * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,
@@ -60,54 +60,59 @@ export interface SumDifference {
   readonly less: number;
 }
 
-const RECORDS_OF_PARTS = `of_part join (${recordsOf('$1::bigint[]')}) on page.walk_id = of_part.walk_id`;
+/** Lists to be added up; null: one of which nothing is here. */
+type Lists = readonly (HeldList | null)[];
 
-const OF_PARTS_OF_SEVERAL_WALKS = `
+const walksIn = (list: HeldList | null) => (list === null ? [] : walksOf(list));
+
+const RECORDS_OF_LISTS = `of_list join (${recordsOf('$1::bigint[]')}) on page.walk_id = of_list.walk_id`;
+
+const OF_SEVERAL_WALKS = `
   union all
-  select part, hash, max(copies)
-    from (select of_part.part, record.hash, count(*) as copies
-            from ${RECORDS_OF_PARTS} where of_part.united
-           group by of_part.part, record.hash, page.walk_id, page.page_no) as by_page
-   group by part, hash`;
+  select list, hash, max(copies)
+    from (select of_list.list, record.hash, count(*) as copies
+            from ${RECORDS_OF_LISTS} where of_list.united
+           group by of_list.list, record.hash, page.walk_id, page.page_no) as by_page
+   group by list, hash`;
 
 /**
- * The records of some parts, given as arrays of walks and of the part that each belongs to, to be added up. Of several walks a record is
- * there as often as the page that holds it most often has it, as in {@link countUnion}. Most parts are one walk, which may have
+ * The records of some lists, given as arrays of walks and of the list that each belongs to, to be added up. Of several walks a record is
+ * there as often as the page that holds it most often has it, as in {@link countUnion}. Most lists are one walk, which may have
  * millions: they are not grouped here.
  */
-const copiesIn = (parts: readonly Part[]): string => `
-  with of_part as (
-    select walk_id, part, count(*) over (partition by part) > 1 as united from unnest($1::bigint[], $2::integer[]) as given (walk_id, part)
-  ), copy (part, hash, copies) as (
-    select of_part.part, record.hash, 1 from ${RECORDS_OF_PARTS} where not of_part.united
-    ${parts.some(({ length }) => length > 1) ? OF_PARTS_OF_SEVERAL_WALKS : ''}
+const copiesIn = (lists: Lists): string => `
+  with of_list as (
+    select walk_id, list, count(*) over (partition by list) > 1 as united from unnest($1::bigint[], $2::integer[]) as given (walk_id, list)
+  ), copy (list, hash, copies) as (
+    select of_list.list, record.hash, 1 from ${RECORDS_OF_LISTS} where not of_list.united
+    ${lists.some((list) => walksIn(list).length > 1) ? OF_SEVERAL_WALKS : ''}
   )`;
 
-const partsAsArrays = (parts: readonly Part[]) => [
-  parts.flat(),
-  parts.flatMap((part, index) => part.map(() => index)),
+const listsAsArrays = (lists: Lists) => [
+  lists.flatMap(walksIn),
+  lists.flatMap((list, index) => walksIn(list).map(() => index)),
 ];
 
 /**
- * Compares the records of some parts with those of others, added and taken away.
- * @param minus parts whose records are taken away from the second sum.
+ * Compares the records of some lists with those of others, added and taken away.
+ * @param minus lists whose records are taken away from the second sum.
  */
 export function compareSums(
   database: Database,
-  first: readonly Part[],
-  second: readonly Part[],
-  minus: readonly Part[] = [],
+  first: readonly HeldList[],
+  second: readonly HeldList[],
+  minus: readonly HeldList[] = [],
 ): Promise<SumDifference> {
-  const parts = [...first, ...second, ...minus];
+  const lists = [...first, ...second, ...minus];
   const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
   return database.one<SumDifference>(
-    `${copiesIn(parts)}, difference as (
-       select hash, sum(copies * ($3::integer[])[part + 1]) as copies from copy group by hash
+    `${copiesIn(lists)}, difference as (
+       select hash, sum(copies * ($3::integer[])[list + 1]) as copies from copy group by hash
      )
      select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
             coalesce(-sum(copies) filter (where copies < 0), 0)::bigint as less
        from difference`,
-    [...partsAsArrays(parts), factors],
+    [...listsAsArrays(lists), factors],
   );
 }
 
@@ -117,23 +122,23 @@ export function compareSums(
  */
 export function isCorrectionPlausible(
   database: Database,
-  shown: readonly [Part, Part, Part],
-  [before, after]: readonly [{ readonly walks: Part } | null, { readonly walks: Part } | null],
+  shown: readonly [HeldList, HeldList, HeldList],
+  [before, after]: readonly [HeldList | null, HeldList | null],
 ): Promise<boolean> {
-  const parts = [...shown, before?.walks ?? [], after?.walks ?? []];
+  const lists = [...shown, before, after];
   return database.value(
-    `${copiesIn(parts)}, counted as (
-       select coalesce(sum(copies) filter (where part = 0), 0) as across,
-              coalesce(sum(copies) filter (where part in (1, 2)), 0) as sides,
-              coalesce(sum(copies) filter (where part = 3), 0) as before,
-              coalesce(sum(copies) filter (where part = 4), 0) as after
+    `${copiesIn(lists)}, counted as (
+       select coalesce(sum(copies) filter (where list = 0), 0) as across,
+              coalesce(sum(copies) filter (where list in (1, 2)), 0) as sides,
+              coalesce(sum(copies) filter (where list = 3), 0) as before,
+              coalesce(sum(copies) filter (where list = 4), 0) as after
          from copy group by hash
      )
      select not exists (
        select from counted
         where (across > sides and before + after >= across)
            or (across < sides and (($3::boolean and before = 0) or ($4::boolean and after = 0))))`,
-    [...partsAsArrays(parts), before !== null, after !== null],
+    [...listsAsArrays(lists), before !== null, after !== null],
   );
 }
 

@@ -20,14 +20,11 @@ export interface EndedWalk
   readonly unites?: readonly number[];
 }
 
-/** The walks that hold the records of a span: one, or several of which none shows all. */
-export type Part = readonly number[];
+/** The list of a span, as a walk holds it, or several together, of which none shows all. */
+export type HeldList = Pick<EndedWalk, 'walkId' | 'unites'>;
 
-/** The walks that hold what a settled walk stands for. */
-export const partOf = ({ walkId, unites = [] }: Pick<EndedWalk, 'walkId' | 'unites'>): Part => [
-  walkId,
-  ...unites,
-];
+/** The walks that hold a list. */
+export const walksOf = ({ walkId, unites = [] }: HeldList): number[] => [walkId, ...unites];
 
 /** The walks of a window since it was last proven or given up, oldest first. */
 export async function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {

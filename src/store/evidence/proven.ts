@@ -5,7 +5,7 @@ import type { Lease } from '../leases.ts';
 import { isPruned, isTiered, spanColumns } from '../shown.ts';
 import type { OpenWalk } from '../walks.ts';
 import { IS_NEIGHBOUR } from '../windows.ts';
-import type { Part } from './evidence.ts';
+import type { HeldList } from './evidence.ts';
 
 /** The walks that the newest proof of a window `w` rests on, as a condition on a walk `k`: its own, and those united with it. */
 const IS_PROOF = `k.window_id = w.window_id
@@ -54,10 +54,8 @@ export function findLonger(
   );
 }
 
-/** A window beside a cut, with the walks that it is proven by. */
-export interface Neighbour extends Span {
-  readonly walks: Part;
-}
+/** A window beside a cut, with the list that it is proven by. */
+export type Neighbour = Span & HeldList;
 
 /** The windows before a cut and after it; null: it is not complete, or was cut by level. */
 export type Neighbours = readonly [Neighbour | null, Neighbour | null];
@@ -68,7 +66,8 @@ export async function readNeighbours(
   { windowId }: Pick<Lease, 'windowId'>,
 ): Promise<Neighbours> {
   const rows = await database.persist<Neighbour & { isBefore: boolean }>(
-    `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", jsonb_agg(k.walk_id) as walks
+    `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", min(k.walk_id) as "walkId",
+            jsonb_agg(k.walk_id order by k.walk_id) - 0 as unites
        from daywalk.windows cut
        join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
        join daywalk.walks k on k.pruning is null and ${IS_PROOF}

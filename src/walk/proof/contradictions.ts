@@ -180,7 +180,7 @@ async function findStrangers(
 ): Promise<DayBeside | null> {
   const proven = window.proven ? await readProvenWalk(database, window.windowId) : null;
   if (proven === null || proven.records === 0) return null;
-  const { less } = await compareSums(database, [[proven.walkId]], [[walkId]]);
+  const { less } = await compareSums(database, [proven], [{ walkId }]);
   if (less < proven.records) return null;
   const hashes = await readFirstHashes(database, walkId, knowledge.ignored);
   return { day: 'another day', hashes };

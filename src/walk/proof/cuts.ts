@@ -13,7 +13,7 @@ import {
   type SumDifference,
   walksAgree,
 } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, partOf, readWalks } from '../../store/evidence/evidence.ts';
+import { type EndedWalk, readWalks } from '../../store/evidence/evidence.ts';
 import { askCutsAgain } from '../../store/evidence/learned.ts';
 import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evidence/proven.ts';
 import { askNeighboursAgain } from '../../store/windows.ts';
@@ -80,11 +80,10 @@ async function askAcross(
     const sides = [before, after] as const;
     await refuseCapped(context, { across, sides });
     const again = await settleSpan(context, 'across', spans.across, after.walkId);
-    const isSteady = await walksAgree(database, partOf(across), partOf(again));
+    const isSteady = await walksAgree(database, across, again);
     // Whatever is done at an edge, the edges of the span across lie further out.
     const holdsSides =
-      (await holds(database, partOf(again), partOf(before))) &&
-      (await holds(database, partOf(again), partOf(after)));
+      (await holds(database, again, before)) && (await holds(database, again, after));
     if (isSteady && holdsSides) return { across: again, sides };
     const first = firstPageOf(context, spans.across);
     if (isSteady) await learnFromHalves(context, first, [spans.before, spans.after]);
@@ -152,11 +151,10 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     if (typeof walks === 'string') return unasked(context, walks);
     const { across, sides } = walks;
     if (sides === null) return proved(context, walks, { more: 0, less: 0 });
-    const shown = [partOf(across), partOf(sides[0]), partOf(sides[1])] as const;
     const neighbours = await readNeighbours(database, window);
     const lacking = await lackingOf(context, neighbours, sides);
-    if (lacking.length === 0 && (await isCorrectionPlausible(database, shown, neighbours)))
-      return proved(context, walks, await compareSums(database, shown.slice(1), [shown[0]]));
+    if (lacking.length === 0 && (await isCorrectionPlausible(database, [across, ...sides], neighbours)))
+      return proved(context, walks, await compareSums(database, sides, [across]));
     const known = knowledge.ignored.length;
     for (const { whole, parts } of lacking)
       await learnFromHalves(context, firstPageOf(context, whole), parts);
@@ -195,8 +193,8 @@ async function lackingOf(
   [one, other]: Neighbours,
   [before, after]: Sides,
 ): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
-  const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
-    !(await holds(database, walks, partOf(side)));
+  const lacks = async (neighbour: Neighbour, side: EndedWalk) =>
+    !(await holds(database, neighbour, side));
   const lacking = [];
   if (one !== null && one.from < before.from && (await lacks(one, before)))
     lacking.push({ whole: one, parts: [{ ...one, to: around(before.from, -1, 0).from }, before] });

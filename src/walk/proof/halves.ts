@@ -4,7 +4,7 @@ import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import { compareSums, holds, walksAgree } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
+import { type EndedWalk, readHashes, walksOf } from '../../store/evidence/evidence.ts';
 import { contradicted, orNull } from '../failures.ts';
 import { learnRounding } from '../learning/dates.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
@@ -47,9 +47,9 @@ export async function compareHalves(
       mayBeCapped && error instanceof WalkError && error.fault === 'capped';
     const asked = halves.by === 'time' ? askCut(context, one.to, whole.walkId) : null;
     const cut = asked && (await orNull(asked, isUntold));
-    const sides = (cut?.sides ?? []).map(partOf);
-    const plus = [...both, ...(cut === null ? [] : [cut.across])].map(partOf);
-    const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
+    const sides = cut?.sides ?? [];
+    const plus = [...both, ...(cut === null ? [] : [cut.across])];
+    const { more, less } = await compareSums(database, [whole], plus, sides);
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
     if (halves.by === 'time' && more > 0 && less === 0) await refuseOverlap(database, whole, both);
@@ -59,7 +59,7 @@ export async function compareHalves(
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     if (cut !== null && less > 0 && more === 0 && (await learnRounding(context, one.to)))
       throw new WalkError('learned', 'how far requests must reach was learned from the halves');
-    const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
+    const observed = { more, less, oneSided, walks: [...[...plus, ...sides].flatMap(walksOf), ...beside] };
     if (more > 0 || less > 0 || !oneSided) return observed;
     if (!inOneHalf) throw dense(whole, cut?.across ?? span);
     const inFirst = first.stored >= whole.stored;
@@ -84,9 +84,7 @@ async function learnNotHeeded(
   const { database } = context;
   // A cap would cut each of them otherwise.
   if (least >= whole.stored)
-    return (
-      (await walksAgree(database, partOf(first), partOf(second))) && learnIgnoresTime(context, span)
-    );
+    return (await walksAgree(database, first, second)) && learnIgnoresTime(context, span);
   const open = first.stored >= whole.stored ? 'end' : 'beginning';
   return whole.stored >= LEAST_CAP && learnOpenEnd(context, whole, span, open);
 }
@@ -97,7 +95,7 @@ async function learnNotHeeded(
  * @throws {WalkError} where it is so.
  */
 async function refuseOverlap(database: Database, whole: EndedWalk, halves: Walks): Promise<void> {
-  for (const half of halves) if (!(await holds(database, partOf(whole), partOf(half)))) return;
+  for (const half of halves) if (!(await holds(database, whole, half))) return;
   const hashes = await readHashes(database, whole.walkId);
   if (2 * new Set(hashes).size <= hashes.length) return;
   const [from, to] = halves.map(textOf);

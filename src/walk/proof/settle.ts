@@ -144,13 +144,10 @@ const boundariesOf = ({ claims, pages }: EndedWalk): string =>
     .join();
 
 /** Whether another one of these walks ended with the same records. */
-async function agreesWithOne(
-  database: Database,
-  { walkId }: EndedWalk,
-  walks: Walks,
-): Promise<boolean> {
-  const others = walks.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');
-  for (const other of others) if (await walksAgree(database, [walkId], [other.walkId])) return true;
+async function agreesWithOne(database: Database, walk: EndedWalk, walks: Walks): Promise<boolean> {
+  for (const other of walks)
+    if (other.walkId !== walk.walkId && other.outcome === 'ended')
+      if (await walksAgree(database, walk, other)) return true;
   return false;
 }
 
