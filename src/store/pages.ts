@@ -16,6 +16,17 @@ import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import type { WalkedSoFar } from './walks.ts';
 
+/** What pages of a window are stored with. */
+export interface PageStoring {
+  readonly database: Database;
+  readonly window: Lease;
+  /** For so long each page renews the lease. */
+  readonly leaseTtlMs: number;
+  /** Keep the exact bytes of every page, not only of those that `jsonb` cannot hold. */
+  readonly keepBytes: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** Where the walk stands before the page, as far as the worker knows. */
 export interface Checkpoint extends WalkedSoFar {
   /** The page asks for the last record stored again: where it is not the first one that comes, the list has moved. */
@@ -35,21 +46,16 @@ export interface Checkpoint extends WalkedSoFar {
  * @throws {UnavailableError} where the database stayed away; the page may or may not be stored.
  */
 export async function storePage(
-  database: Database,
-  lease: Lease,
-  ttlMs: number,
+  storing: PageStoring,
   checkpoint: Checkpoint,
   page: Page,
   contract: Contract,
-  keepBytes: boolean,
-  signal?: AbortSignal,
 ): Promise<PageFacts> {
+  const { database, window, signal } = storing;
   let attempts = 0;
-  const isMine = () => pageIsMine(database, lease, checkpoint, page.sha256);
+  const isMine = () => pageIsMine(database, window, checkpoint, page.sha256);
   const commit = () =>
-    readAsJsonb(page.body, (form) =>
-      commitPage(database, lease, ttlMs, checkpoint, page, form, contract, keepBytes),
-    );
+    readAsJsonb(page.body, (form) => commitPage(storing, checkpoint, page, form, contract));
   const store = async () => {
     attempts += 1;
     const { facts, tried } = await commit().catch(async (error: unknown) => {
@@ -61,7 +67,7 @@ export async function storePage(
     if (facts.stored && attempts === 1) page.release?.();
     if (facts.stored || !tried) return facts;
     if (await isMine()) return { ...facts, stored: true };
-    throw leaseLost(lease.windowId);
+    throw leaseLost(window.windowId);
   };
   const body = watchBody(page.body.length, async () => !(await isMine()));
   return database.retry(store, signal, undefined, body);
@@ -82,14 +88,11 @@ async function makeMonth(database: Database, { walkId }: Checkpoint): Promise<vo
 
 /** One attempt of {@link storePage}: one statement, all or nothing. */
 async function commitPage(
-  database: Database,
-  lease: Lease,
-  ttlMs: number,
+  { database, window, leaseTtlMs, keepBytes }: PageStoring,
   checkpoint: Checkpoint,
   page: Page,
   { body, changes, changeCount }: Repaired,
   contract: Contract,
-  keepBytes: boolean,
 ): Promise<{ facts: PageFacts; tried: boolean }> {
   const more = changeCount - changes.length;
   const rest =
@@ -99,9 +102,9 @@ async function commitPage(
                              $20::text::jsonb,
                              null, null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
     [
-      lease.windowId,
-      lease.leaseId,
-      ttlMs,
+      window.windowId,
+      window.leaseId,
+      leaseTtlMs,
       checkpoint.walkId,
       checkpoint.nextStart,
       checkpoint.pages,

@@ -1,17 +1,17 @@
 /** One walk: page after page from the checkpoint to the end of the list (I1, I5). It collects claims; it judges nothing. */
 import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
+import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { ProbeFacts } from '../store/evidence/probes.ts';
 import { listPagesObserved, type StoredPage, storePage } from '../store/pages.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
-import { askPage } from './answers.ts';
+import { askPage, type PageAnswer } from './answers.ts';
 import { claimOf } from './contract.ts';
 import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import { Asking } from './questions/asking.ts';
 import type { WindowContext } from './questions/context.ts';
-import { textOf } from './questions/span.ts';
-import { refuseLength, refuseTooMuch } from './questions/too-much.ts';
+import { confirmNothing } from './questions/nothing.ts';
 import {
   beginsPage,
   nothingObserved,
@@ -126,54 +126,65 @@ export class Walk {
 
   /** Asks for the next page and stores it. */
   async #page(): Promise<ListEnd | null> {
-    const { records, pages } = this.#observed;
-    const skip = skipOf(this.#observed);
-    const { walkId } = this.#walk;
-    const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
-    const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge, window } = this.#context;
-    const answer = await this.#asking.withLength(this.#observed, async (most) => {
-      const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
-      const request = { ...this.#asking.target, ...at(this.#observed) };
-      this.#prefetch.follow(
-        this.#observed,
-        request,
-        (start) => at({ ...this.#observed, records: start + skip }).length,
-      );
-      const fetchPage = async (asked: PageRequest) => {
-        const fetched = await this.#prefetch.fetch(asked);
-        if (this.#observed.apart) await this.#asking.refuseMoved(records);
-        return fetched;
-      };
-      const asked = await askPage({ ...this.#context, fetchPage }, request, (answer, contract) =>
-        storePage(database, window, leaseTtlMs, checkpoint, answer, contract, keepBytes, signal),
-      );
-      knowledge.shown(request, asked.facts.came);
-      return asked;
-    });
+    const answer = await this.#asking.withLength(this.#observed, (most) => this.#store(most));
     if (answer === null) return this.#lastIsThere();
-    const { facts, page, wasted } = answer;
-    this.#asking.requests += facts.stored ? wasted : wasted + page.requests;
-    if (facts.stored) {
-      this.#inVain = 0;
-      if (facts.came > 0) knowledge.answered();
-      if (!this.#manner.unlinked) await this.#asking.refuseRepeated(this.#observed, facts);
-      this.#note({ ...facts, skip, claim: claimOf(page, facts) });
-      // Walks for comparison bring nothing that readers will see.
-      if (this.#walk.role === 'whole')
-        onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-      // By number, and behind one-record pages, an empty page is the end.
-      return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
-    }
+    return answer.facts.stored ? this.#isStored(answer) : this.#isNotStored(answer);
+  }
+
+  /** Asks for the next page, of so many records at most, and stores it where it is one. */
+  async #store(most: number): Promise<PageAnswer<PageFacts>> {
+    const { records: nextStart, pages, apart } = this.#observed;
+    const skip = skipOf(this.#observed);
+    const { offsetCap } = this.#context.knowledge;
+    const requestAt = (records: number) => ({
+      ...this.#asking.target,
+      ...pageAfter({ ...this.#observed, records }, most, offsetCap),
+    });
+    const request = requestAt(nextStart);
+    this.#prefetch.follow(this.#observed, request, (start) => requestAt(start + skip).length);
+    const fetchPage = async (asked: PageRequest) => {
+      const fetched = await this.#prefetch.fetch(asked);
+      if (apart) await this.#asking.refuseMoved(nextStart);
+      return fetched;
+    };
+    const { walkId } = this.#walk;
+    const checkpoint = { walkId, nextStart, pages, skip, believes: this.#believed };
+    const answer = await askPage({ ...this.#context, fetchPage }, request, (page, contract) =>
+      storePage(this.#context, checkpoint, page, contract),
+    );
+    this.#context.knowledge.shown(request, answer.facts.came);
+    return answer;
+  }
+
+  async #isStored({ facts, page, wasted }: PageAnswer<PageFacts>): Promise<ListEnd | null> {
+    const { knowledge, onPage } = this.#context;
+    const before = this.#observed;
+    this.#asking.requests += wasted;
+    this.#inVain = 0;
+    if (facts.came > 0) knowledge.answered();
+    if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
+    this.#note({ ...facts, skip: skipOf(before), claim: claimOf(page, facts) });
+    // Walks for comparison bring nothing that readers will see.
+    if (this.#walk.role === 'whole')
+      onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
+    // By number, and behind one-record pages, an empty page is the end.
+    return facts.came === 0 && before.pages > 0 ? this.#lastIsThere() : null;
+  }
+
+  /** It is no page of this walk, or brought nothing new. */
+  async #isNotStored({ facts, page, wasted }: PageAnswer<PageFacts>): Promise<ListEnd | null> {
+    const { records } = this.#observed;
+    this.#asking.requests += wasted + page.requests;
     this.#prefetch.drop();
     this.#asking.heard(page, facts);
     this.#inVain += 1;
-    if (this.#inVain > knowledge.repeats)
+    if (this.#inVain > this.#context.knowledge.repeats)
       throw records === 0
         ? new WalkError('unknown-answer', 'no records come, in words that change each time')
         : new WalkError('shifted', `no page comes behind record ${records}, and records do`);
     if (facts.came > 0 && facts.continues) return this.#lastAlone();
     if (records === 0) return this.#confirmEmpty();
-    if (facts.came === 0 && skip === 0) return this.#lastIsThere();
+    if (facts.came === 0 && skipOf(this.#observed) === 0) return this.#lastIsThere();
     return this.#notContinued(facts.came);
   }
 
@@ -237,28 +248,9 @@ export class Walk {
     return this.#goOn(answer);
   }
 
-  /** An empty first page is asked for again, until chance cannot explain it. */
+  /** An empty first page is no list yet. */
   async #confirmEmpty(): Promise<ListEnd> {
-    const { knowledge } = this.#context;
-    // Beside a window one empty answer is enough, unless the source is known to give such at random.
-    const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
-    const { restless, givesEmptiesInVain } = knowledge;
-    const repeats =
-      beside && !restless && !givesEmptiesInVain
-        ? 1
-        : knowledge.repeatsFor(textOf(this.#asking.target));
-    const most = knowledge.pageLength(this.#context.pageLength);
-    for (let came = 1; came < repeats; came += 1) {
-      // What is answered with nothing may be the length, or the first records alone.
-      const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
-      const answer = await this.#asking.ask(0, length);
-      if (answer.came > 0 && length < most)
-        await refuseLength(knowledge, this.#asking, most, length);
-      await this.#asking.stillNothing(answer);
-    }
-    if (this.#walk.role === 'whole') await refuseTooMuch(knowledge, this.#asking);
-    if (this.#asking.frame !== null && !beside)
-      await this.#context.believeNothing(this.#asking.frame, this.#asking.target);
+    await confirmNothing(this.#context, this.#asking, this.#walk.role);
     if (this.#observed.pages > 0) return 'nothing';
     // In a frame that is new for answers without records it is stored only now that it is believed.
     this.#believed = this.#asking.frame?.signature ?? null;

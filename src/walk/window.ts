@@ -15,8 +15,7 @@ import { proveByUnion, singlePages, walkOnePage } from './proof/union.ts';
 import type { Walks, WindowContext, WindowEnd } from './questions/context.ts';
 import { lookAtEnd } from './questions/end.ts';
 import { answersDiffer, shows, totalsCount } from './questions/questions.ts';
-import { isDivisible, textOf } from './questions/span.ts';
-import { beginningOf } from './questions/too-much.ts';
+import { beginningOf, isDivisible, textOf } from './questions/span.ts';
 import {
   type Evidence,
   type HalvesObserved,

@@ -22,6 +22,7 @@ import {
   pageOf,
   planBareDays,
   records,
+  storing,
   TTL_MS,
 } from '../support/store.ts';
 import { type Answer, PAGES, type Rows, type Statement, wrongRows } from './lease-model.ts';
@@ -108,15 +109,7 @@ class RealWindow {
         });
       case 'page': {
         const checkpoint = { walkId, nextStart: at, pages: at, skip: 0 } as const;
-        return storePage(
-          database,
-          lease,
-          TTL_MS,
-          checkpoint,
-          pageOf(at, records(at + 1, 1), PAGES),
-          CONTRACT,
-          false,
-        );
+        return storePage(storing(database, lease), checkpoint, pageOf(at, records(at + 1, 1), PAGES), CONTRACT);
       }
       case 'end':
         return endWalk(database, lease, walkId, {

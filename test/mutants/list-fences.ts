@@ -157,8 +157,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'an unknown outcome is taken for a success',
     PAGES,
-    'page, form, contract, keepBytes),\n    );',
-    "page, form, contract, keepBytes),\n    ).catch((error: unknown) => {\n      if (/OutcomeUnknown|ConnectionLost/.test((error as Error).constructor.name)) return { facts: { records: 3, came: 3, total: 3, lowerBound: false, totalMissing: false, more: false, digest: '0', first: '0', last: '0', continues: true, fits: true, fault: null, listType: 'array', signature: null, wordless: false, frameKnown: false, stored: true }, tried: true };\n      throw error;\n    });",
+    '(form) => commitPage(storing, checkpoint, page, form, contract));',
+    "(form) => commitPage(storing, checkpoint, page, form, contract)).catch((error: unknown) => {\n      if (/OutcomeUnknown|ConnectionLost/.test((error as Error).constructor.name)) return { facts: { records: 3, came: 3, total: 3, lowerBound: false, totalMissing: false, more: false, digest: '0', first: '0', last: '0', continues: true, fits: true, fault: null, listType: 'array', signature: null, wordless: false, frameKnown: false, stored: true }, tried: true };\n      throw error;\n    });",
     UNKNOWN,
   ),
   mutant(

@@ -418,9 +418,9 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an empty window is asked for with pages as short as those of its walk',
-    'src/walk/walk.ts',
-    'const most = knowledge.pageLength(this.#context.pageLength);',
-    'const most = knowledge.pageLength(this.#walk.pageLength);',
+    'src/walk/questions/nothing.ts',
+    'const most = knowledge.pageLength(context.pageLength);',
+    'const most = asking.length;',
     ODD,
   ),
   mutant(
@@ -793,8 +793,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is halved in turn the other half is not looked at',
     'src/walk/proof/halves.ts',
-    '...sides.flat(), ...beside] }',
-    '...sides.flat()] }',
+    '.flatMap(walksOf), ...beside] }',
+    '.flatMap(walksOf)] }',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(

@@ -55,7 +55,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a page behind a large record is stored though the list has moved',
     WALK,
-    'if (this.#observed.apart) await this.#asking.refuseMoved(records);',
+    'if (apart) await this.#asking.refuseMoved(nextStart);',
     '',
     ODD,
   ),
@@ -68,21 +68,21 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an empty window is not asked for again',
-    WALK,
+    'src/walk/questions/nothing.ts',
     'for (let came = 1; came < repeats; came += 1) {',
     'for (let came = 1; came < 0 * repeats; came += 1) {',
     ['test/walk/found.test.ts'],
   ),
   mutant(
     'a day that shows nothing is not asked for by its parts',
-    'src/walk/questions/too-much.ts',
+    'src/walk/questions/nothing.ts',
     'if (!(came ?? across)) continue;',
     'continue;',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'a part that is too much is nothing where the day was split for that',
-    'src/walk/questions/too-much.ts',
+    'src/walk/questions/nothing.ts',
     'isDay || (knowledge.hidesMuch && seconds > 1)',
     'isDay',
     ['test/walk/overlooked.test.ts'],

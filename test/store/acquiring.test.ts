@@ -27,6 +27,7 @@ import {
   planBareDays as planDays,
   records,
   registerEvents,
+  storing,
   TTL_MS,
   windowRow,
 } from '../support/store.ts';
@@ -237,15 +238,7 @@ describe('a lease', () => {
       await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
     }
     const begun = await beginWalk(database, streamId);
-    await storePage(
-      database,
-      begun.window,
-      TTL_MS,
-      begun.checkpoint,
-      pageOf(0, records(1, 2)),
-      CONTRACT,
-      false,
-    );
+    await storePage(storing(database, begun.window), begun.checkpoint, pageOf(0, records(1, 2)), CONTRACT);
     await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
     const next = await beginWalk(database, streamId);
     expect(next.window.attempts).toBe(1);

@@ -33,7 +33,7 @@ import {
   pageOf,
   pageOfBody,
   planDays,
-  TTL_MS,
+  storing,
 } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -59,7 +59,7 @@ async function publish(
   for (const [number, { page, records }] of pages.entries()) {
     const place = { ...at, walkId, nextStart, pages: number };
     const store = (believes: string | null) =>
-      storePage(database, window, TTL_MS, { ...place, believes }, page, contract, false);
+      storePage(storing(database, window), { ...place, believes }, page, contract);
     const { stored, signature } = await store(null);
     if (!stored) await store(signature);
     nextStart += records;

@@ -10,7 +10,7 @@ import {
   openDatabase,
   pageOfBody,
   planDays,
-  TTL_MS,
+  storing,
 } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -30,7 +30,7 @@ it('a body that is larger than jsonb can be is told so, and stores nothing', asy
   const before = await rows();
   const elements = 16_777_217;
   const page = pageOfBody(0, `{"data":[{"v":[${'1,'.repeat(elements - 1)}1]}]}`);
-  const error = await storePage(database, window, TTL_MS, checkpoint, page, CONTRACT, false).catch(
+  const error = await storePage(storing(database, window), checkpoint, page, CONTRACT).catch(
     (caught: unknown) => caught,
   );
   expect(error).toBeInstanceOf(TooLargeError);

@@ -21,6 +21,7 @@ import {
   pageOfBody,
   planDays,
   records,
+  storing,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -45,15 +46,7 @@ const store = (
   change: Partial<Begun['checkpoint']> = {},
   contract = CONTRACT,
 ): Promise<PageFacts> =>
-  storePage(
-    database,
-    begun.window,
-    TTL_MS,
-    { ...begun.checkpoint, ...change },
-    page,
-    contract,
-    false,
-  );
+  storePage(storing(database, begun.window), { ...begun.checkpoint, ...change }, page, contract);
 
 /** Answers without records are known to look like those of {@link pageOf} with a total. */
 const knowEmpty = () =>
@@ -252,15 +245,7 @@ describe('a body that jsonb refuses', () => {
   it('keeps the bytes of other pages only where that is asked for', async () => {
     await store();
     const page = pageOf(3, records(4, 1), 4);
-    await storePage(
-      database,
-      begun.window,
-      TTL_MS,
-      { ...begun.checkpoint, nextStart: 3, pages: 1 },
-      page,
-      CONTRACT,
-      true,
-    );
+    await storePage({ ...storing(database, begun.window), keepBytes: true }, { ...begun.checkpoint, nextStart: 3, pages: 1 }, page, CONTRACT);
     expect(
       await server.query(
         'select bytes, changes from daywalk.pages where walk_id = $1 order by page_no',

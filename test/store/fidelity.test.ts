@@ -16,7 +16,7 @@ import {
   pageOf,
   pageOfBody,
   planDays,
-  TTL_MS,
+  storing,
 } from '../support/store.ts';
 
 /** Real events lie beside some checkouts; no test needs them. */
@@ -45,15 +45,7 @@ async function begin(
 /** What `jsonb` shows of one record that was stored. */
 async function roundTrip(record: string, through?: Database): Promise<string | undefined> {
   const { database, begun } = await begin(through);
-  await storePage(
-    database,
-    begun.window,
-    TTL_MS,
-    begun.checkpoint,
-    pageOf(0, [record]),
-    CONTRACT,
-    false,
-  );
+  await storePage(storing(database, begun.window), begun.checkpoint, pageOf(0, [record]), CONTRACT);
   const [row] = await server.query<{ record: string }>(
     `select (body #> '{data,0}')::text as record from daywalk.pages where walk_id = $1`,
     [begun.checkpoint.walkId],
@@ -113,7 +105,7 @@ describe('the page beside its body', () => {
     const { database, begun } = await begin();
     const text = '{ "total" : 3 ,\n "data" : [ {"b":1,"a":2} , {"a":2,"b":1} , {"a":2,"b":1.0} ] }';
     const page = pageOfBody(0, text);
-    await storePage(database, begun.window, TTL_MS, begun.checkpoint, page, CONTRACT, false);
+    await storePage(storing(database, begun.window), begun.checkpoint, page, CONTRACT);
     const [row] = await server.query(
       `select sha256, byte_count, record_hashes, length, duration_ms, total::int from daywalk.pages where walk_id = $1`,
       [begun.checkpoint.walkId],
@@ -140,15 +132,7 @@ describe('the page beside its body', () => {
         .filter((line) => line !== '')
         .slice(0, tries(500, 2000));
       const { database, begun } = await begin();
-      await storePage(
-        database,
-        begun.window,
-        TTL_MS,
-        begun.checkpoint,
-        { ...pageOf(0, lines), length: 2000 },
-        CONTRACT,
-        false,
-      );
+      await storePage(storing(database, begun.window), begun.checkpoint, { ...pageOf(0, lines), length: 2000 }, CONTRACT);
       const [row] = await server.query(
         `with sent as (select ordinality as n, line::jsonb as record from unnest($2::text[]) with ordinality as l (line, ordinality)),
             kept as (select ordinality as n, record from daywalk.pages p, jsonb_array_elements(p.body -> 'data') with ordinality as r (record, ordinality) where p.walk_id = $1)

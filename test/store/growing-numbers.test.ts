@@ -12,7 +12,7 @@ import {
   pageOf,
   pageOfBody,
   planDays,
-  TTL_MS,
+  storing,
 } from '../support/store.ts';
 
 const { asText } = jsonbTaster();
@@ -30,15 +30,7 @@ async function stored(records: readonly string[]) {
   const streamId = await planDays(database, ['2026-03-05'], { name: `bombs-${streams}` });
   const begun = await beginWalk(database, streamId);
   const page = pageOf(0, records);
-  const facts = await storePage(
-    database,
-    begun.window,
-    TTL_MS,
-    begun.checkpoint,
-    page,
-    CONTRACT,
-    false,
-  );
+  const facts = await storePage(storing(database, begun.window), begun.checkpoint, page, CONTRACT);
   const [row] = await server.query<{ text: string; bytes: Buffer | null; changes: number | null }>(
     `select body::text as text, bytes, jsonb_array_length(changes) as changes
        from daywalk.pages where walk_id = $1`,
@@ -62,7 +54,7 @@ describe('a page of numbers', () => {
     const begun = await beginWalk(database, streamId);
     const page = pageOfBody(0, '\ufeff{"data":[{"n":1e131071}],"total":1}');
     expect(
-      await storePage(database, begun.window, TTL_MS, begun.checkpoint, page, CONTRACT, false),
+      await storePage(storing(database, begun.window), begun.checkpoint, page, CONTRACT),
     ).toMatchObject({ stored: true, records: 1 });
   });
 

@@ -28,7 +28,7 @@ import {
   pageOf,
   planDays,
   registerEvents,
-  TTL_MS,
+  storing,
 } from '../support/store.ts';
 
 const NEXT_DAY = '2026-03-06';
@@ -290,17 +290,9 @@ describe('records that came late', () => {
     const streamId = await planDays(database);
     const window = await leaseWindow(database, await windowOf(database, streamId, DAY));
     const first = await openedWalk(database, window);
-    await storePage(database, window, TTL_MS, first, pageOf(0, textsOf([1, 2])), CONTRACT, false);
+    await storePage(storing(database, window), first, pageOf(0, textsOf([1, 2])), CONTRACT);
     const second = { ...first, nextStart: 2, pages: 1, skip: 1 } as const;
-    await storePage(
-      database,
-      window,
-      TTL_MS,
-      second,
-      pageOf(1, textsOf([2, 3, 4])),
-      CONTRACT,
-      false,
-    );
+    await storePage(storing(database, window), second, pageOf(1, textsOf([2, 3, 4])), CONTRACT);
     await proveWindow(
       database,
       window,

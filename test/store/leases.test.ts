@@ -29,6 +29,7 @@ import {
   pageOf,
   planBareDays as planDays,
   records,
+  storing,
   TTL_MS,
   windowRow,
 } from '../support/store.ts';
@@ -237,19 +238,11 @@ describe('a worker that lost its lease (I2)', () => {
     await thief.query(`update daywalk.windows set lease_id = $1, lease_owner = 'thief'`, [
       randomUUID(),
     ]);
-    const storing = storePage(
-      database,
-      lost,
-      TTL_MS,
-      checkpoint,
-      pageOf(0, records(1, 3)),
-      CONTRACT,
-      false,
-    ).catch((error: unknown) => error);
+    const stored = storePage(storing(database, lost), checkpoint, pageOf(0, records(1, 3)), CONTRACT).catch((error: unknown) => error);
     await untilWaiting(1);
     await thief.query('commit');
     thief.release();
-    expect(await storing).toBeInstanceOf(LeaseLostError);
+    expect(await stored).toBeInstanceOf(LeaseLostError);
     expect(await server.query('select from daywalk.pages')).toHaveLength(0);
     expect(await server.query('select next_start, pages, bytes from daywalk.walks')).toEqual([
       { next_start: '0', pages: 0, bytes: '0' },
@@ -263,7 +256,7 @@ describe('a worker that lost its lease (I2)', () => {
     await locker.query('begin');
     await locker.query('select from daywalk.windows for update');
     const copies = [1, 2].map(() =>
-      storePage(database, held, TTL_MS, checkpoint, pageOf(0, records(1, 3)), CONTRACT, false),
+      storePage(storing(database, held), checkpoint, pageOf(0, records(1, 3)), CONTRACT),
     );
     await untilWaiting(2);
     await locker.query('commit');

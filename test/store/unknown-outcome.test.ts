@@ -40,6 +40,7 @@ import {
   planBareDays,
   planDays,
   records,
+  storing,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -82,7 +83,7 @@ async function begin(
 }
 
 const storeIn = (database: Database, { window, checkpoint }: Begun, body = page) =>
-  storePage(database, window, TTL_MS, checkpoint, body, CONTRACT, false);
+  storePage(storing(database, window), checkpoint, body, CONTRACT);
 
 async function expectOnePage(): Promise<void> {
   expect(

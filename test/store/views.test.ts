@@ -22,7 +22,7 @@ import {
   planDays,
   records,
   registerEvents,
-  TTL_MS,
+  storing,
 } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -44,15 +44,7 @@ const exportNext = (streamId: number, first: number, count: number) =>
   publishNext(database, streamId, [upTo(first, count)]);
 
 const storeRecords = ({ window, checkpoint }: Begun, first: number, count: number) =>
-  storePage(
-    database,
-    window,
-    TTL_MS,
-    checkpoint,
-    pageOf(0, records(first, count)),
-    CONTRACT,
-    false,
-  );
+  storePage(storing(database, window), checkpoint, pageOf(0, records(first, count)), CONTRACT);
 
 const ids = async (view = 'events') =>
   (
@@ -149,7 +141,7 @@ describe('the events', () => {
       const page = { ...pageOf(0, []), body: Buffer.from(body) };
       const contract = { recordsPath: path, totalPath: null, relationPath: null };
       expect(
-        await storePage(database, begun.window, TTL_MS, begun.checkpoint, page, contract, false),
+        await storePage(storing(database, begun.window), begun.checkpoint, page, contract),
       ).toMatchObject({ records: 1 });
       const walk = { walkId: begun.checkpoint.walkId, nextStart: 1, pages: 1 };
       await proveWindow(database, begun.window, walk, totalProof(1));

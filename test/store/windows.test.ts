@@ -30,6 +30,7 @@ import {
   planDays,
   records,
   registerEvents,
+  storing,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -276,15 +277,7 @@ describe('partitions', () => {
     await planWindows(database, streamId, 'backfill', days.map(dayWindow));
     for (const _ of days) {
       const { window, checkpoint } = await beginWalk(database, streamId);
-      await storePage(
-        database,
-        window,
-        TTL_MS,
-        checkpoint,
-        pageOf(0, records(1, 1)),
-        CONTRACT,
-        false,
-      );
+      await storePage(storing(database, window), checkpoint, pageOf(0, records(1, 1)), CONTRACT);
     }
     const stored = await server.query(
       'select relname as name, day::text from daywalk.pages p join pg_class c on c.oid = p.tableoid order by day',

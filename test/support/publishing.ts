@@ -12,7 +12,7 @@ import {
   type WalkPlan,
 } from '../../src/store/walks.ts';
 import type { TestDatabase } from './database.ts';
-import { CONTRACT, EVERYTHING, openedWalk, pageOf, TTL_MS } from './store.ts';
+import { CONTRACT, EVERYTHING, openedWalk, pageOf, storing, TTL_MS } from './store.ts';
 
 /** The ids of the records of each page. */
 export type PageIds = readonly (readonly number[])[];
@@ -42,7 +42,7 @@ export async function walkTexts(
     const at = { ...checkpoint, nextStart, pages: number };
     const page = pageOf(nextStart, texts);
     const store = (believes: string | null) =>
-      storePage(database, window, TTL_MS, { ...at, believes }, page, CONTRACT, false);
+      storePage(storing(database, window), { ...at, believes }, page, CONTRACT);
     const { stored, signature } = await store(null);
     if (!stored) await store(signature);
     nextStart += texts.length;

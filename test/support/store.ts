@@ -6,8 +6,13 @@ import { type Logger, silentLogger } from '../../src/log.ts';
 import type { Contract, Page, Stream } from '../../src/model.ts';
 import { dayWindow } from '../../src/plan/days.ts';
 import { Database } from '../../src/store/database.ts';
-import { acquireLease, type LeasedWindow, type LeaseScope } from '../../src/store/leases.ts';
-import type { Checkpoint } from '../../src/store/pages.ts';
+import {
+  acquireLease,
+  type Lease,
+  type LeasedWindow,
+  type LeaseScope,
+} from '../../src/store/leases.ts';
+import type { Checkpoint, PageStoring } from '../../src/store/pages.ts';
 import { registerStreams } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk, type WalkPlan } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
@@ -205,6 +210,14 @@ export async function windowRow(server: TestDatabase, windowId: number) {
   if (row === undefined) throw new Error(`no window ${windowId}`);
   return row;
 }
+
+/** What the pages of a window are stored with here. */
+export const storing = (database: Database, window: Lease): PageStoring => ({
+  database,
+  window,
+  leaseTtlMs: TTL_MS,
+  keepBytes: false,
+});
 
 /** A leased window with an open walk, at its checkpoint. */
 export interface Begun {

@@ -14,7 +14,7 @@ import { type Checkpoint, listPagesObserved, storePage } from '../../src/store/p
 import { type AnswerContext, askPage } from '../../src/walk/answers.ts';
 import { StreamContract } from '../../src/walk/contract.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { freshStore, pageOfBody } from '../support/store.ts';
+import { freshStore, pageOfBody, storing } from '../support/store.ts';
 
 const SECRET = 'CANARY-k3y';
 const LEASE = '00000000-0000-4000-8000-000000000001';
@@ -126,7 +126,7 @@ async function page(
   const lease = { windowId: await windowOf(walk), leaseId: LEASE };
   const start = checkpoint.nextStart - checkpoint.skip;
   const { facts } = await askPage(context, { ...request, start }, (answer, contract) =>
-    storePage(database, lease, 60_000, checkpoint, answer, contract, false),
+    storePage(storing(database, lease), checkpoint, answer, contract),
   );
   return facts;
 }

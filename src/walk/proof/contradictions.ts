@@ -7,8 +7,7 @@ import { readProvenWalk } from '../../store/evidence/proven.ts';
 import { contradicted, orNull } from '../failures.ts';
 import type { Walks, WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
 import { answersDiffer, hashesShown, question, totalsCount } from '../questions/questions.ts';
-import { dayOf, isDivisible, NOT_YET, textOf } from '../questions/span.ts';
-import { partsOf } from '../questions/too-much.ts';
+import { dayOf, isDivisible, NOT_YET, partsOf, textOf } from '../questions/span.ts';
 import { type Against, LEAST_CAP, mostShown } from '../rules/verdict.ts';
 import { splitUp } from './splitting.ts';
 

@@ -13,8 +13,7 @@ import { counted } from '../../text.ts';
 import { contradicted, isRefused, orNull } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { question, shows } from '../questions/questions.ts';
-import { dayOf, daysOf } from '../questions/span.ts';
-import { beginningOf, partsOf } from '../questions/too-much.ts';
+import { beginningOf, dayOf, daysOf, partsOf } from '../questions/span.ts';
 
 /** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
 const WEEK = 7;

@@ -18,8 +18,7 @@ import { contradicted, isOfRequest, mayRefuseDepth, orError, orNull } from '../f
 import type { AskingContext } from './context.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
 import { askShorter, type Compared } from './questions.ts';
-import { dayOf, NOT_YET, targetOf, textOf, type WalkTarget } from './span.ts';
-import { beginningOf } from './too-much.ts';
+import { beginningOf, dayOf, NOT_YET, targetOf, textOf, type WalkTarget } from './span.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;

@@ -7,6 +7,7 @@ import {
   type Split,
   secondsOf,
   split,
+  splitByTime,
   unclearTimes,
 } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
@@ -92,6 +93,30 @@ export function splitSpan(
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(Boolean);
   return found?.by === 'level' && levelsTaken ? null : found;
 }
+
+/**
+ * Parts of a span that show a record where the whole is too much: its halves, and two in its middle, of a day three hours and
+ * three quarters of one; where the source is known to hide so, quarters and eighths besides.
+ */
+export function partsOf({ from, to }: TimeSpan, closely: boolean): TimeSpan[] {
+  const seconds = secondsOf({ from, to });
+  const span = { from, to, levelFrom: null, levelTo: null };
+  const tiles = (closely ? [2, 4, 8] : [2]).flatMap(
+    (count) => splitByTime(span, count, [], 0)?.parts ?? [],
+  );
+  const middles = [1 / 16, 1 / 64].map((half) =>
+    around(from, Math.floor(seconds * (1 / 2 - half)), Math.floor(seconds * (1 / 2 + half)) - 1),
+  );
+  return [...tiles, ...middles]
+    .filter((part) => part.from <= part.to)
+    .map((part) => ({ from: part.from, to: part.to }));
+}
+
+/** The first minutes of a span, of a day eleven: where the whole is refused and they are not, it is too much or too long, and not too old. */
+export const beginningOf = <T extends TimeSpan>(span: T): T => ({
+  ...span,
+  to: around(span.from, 0, Math.floor(secondsOf(span) / 128)).to,
+});
 
 /** Whether the window can be split by time. */
 export const isDivisible = (context: WindowContext): boolean =>

@@ -1,35 +1,38 @@
-/** What is too much for its source may be answered with nothing (docs/completeness.md C3). */
+/** Whether there is nothing: an answer without records is asked for again, as it may be of chance, of its length, or of what is too much (docs/completeness.md C3). */
 import { WalkError } from '../../errors.ts';
-import type { TimeSpan } from '../../model.ts';
-import { around, DAY_SECONDS, secondsOf, splitByTime } from '../../plan/split.ts';
+import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
+import type { WalkRole } from '../../store/walks.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
+import type { WindowContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
-import { textOf } from './span.ts';
+import { partsOf, textOf } from './span.ts';
 
 /**
- * Parts of a span that show a record where the whole is too much: its halves, and two in its middle, of a day three hours and
- * three quarters of one; where the source is known to hide so, quarters and eighths besides.
+ * Called behind a first answer without records: asks again until chance cannot explain it, and whether known answers are there.
+ * @throws {WalkError} where it is not believed.
  */
-export function partsOf({ from, to }: TimeSpan, closely: boolean): TimeSpan[] {
-  const seconds = secondsOf({ from, to });
-  const span = { from, to, levelFrom: null, levelTo: null };
-  const tiles = (closely ? [2, 4, 8] : [2]).flatMap(
-    (count) => splitByTime(span, count, [], 0)?.parts ?? [],
-  );
-  const middles = [1 / 16, 1 / 64].map((half) =>
-    around(from, Math.floor(seconds * (1 / 2 - half)), Math.floor(seconds * (1 / 2 + half)) - 1),
-  );
-  return [...tiles, ...middles]
-    .filter((part) => part.from <= part.to)
-    .map((part) => ({ from: part.from, to: part.to }));
+export async function confirmNothing(
+  context: WindowContext,
+  asking: Asking,
+  role: WalkRole,
+): Promise<void> {
+  const { knowledge } = context;
+  // Beside a window one empty answer is enough, unless the source is known to give such at random.
+  const beside = role !== 'whole' && asking.frame?.known !== false;
+  const isSteady = !knowledge.restless && !knowledge.givesEmptiesInVain;
+  const repeats = beside && isSteady ? 1 : knowledge.repeatsFor(textOf(asking.target));
+  const most = knowledge.pageLength(context.pageLength);
+  for (let came = 1; came < repeats; came += 1) {
+    // What is answered with nothing may be the length, or the first records alone.
+    const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
+    const answer = await asking.ask(0, length);
+    if (answer.came > 0 && length < most) await refuseLength(knowledge, asking, most, length);
+    await asking.stillNothing(answer);
+  }
+  if (role === 'whole') await refuseTooMuch(knowledge, asking);
+  if (asking.frame !== null && !beside) await context.believeNothing(asking.frame, asking.target);
 }
-
-/** The first minutes of a span, of a day eleven: where the whole is refused and they are not, it is too much or too long, and not too old. */
-export const beginningOf = <T extends TimeSpan>(span: T): T => ({
-  ...span,
-  to: around(span.from, 0, Math.floor(secondsOf(span) / 128)).to,
-});
 
 /** So many days of a stream that has shown nothing yet are not believed to be empty at once. */
 const DAYS_TRIED = 2;
@@ -39,7 +42,7 @@ const DAYS_TRIED = 2;
  * known, and any part of one that was caught so. Parts of it must show nothing, either.
  * @throws {WalkError} `capped` where one shows records again and again, and the whole none.
  */
-export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void> {
+async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void> {
   const { from, to, ...target } = asking.target;
   const seconds = secondsOf({ from, to });
   const isDay =
@@ -55,8 +58,7 @@ export async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promi
     // There are records: at the midnight it is looked at what dates hide.
     if (across !== null && came === 0) {
       knowledge.longestList = Math.max(1, knowledge.longestList);
-      if (knowledge.hiddenByDate === 'nothing' || knowledge.hiddenByDate === 'not before')
-        await knowledge.doubt('hidden_by_date');
+      await knowledge.doubtNothingHidden();
     }
     // A part that cannot be had tells nothing.
     if (!(came ?? across)) continue;
@@ -76,7 +78,7 @@ function isTriedAsNew(knowledge: Knowledge): boolean {
 }
 
 /** Where a list shows records to a short page only, and never to longer ones, those are too long. @throws {WalkError} `learned` then. */
-export async function refuseLength(
+async function refuseLength(
   knowledge: Knowledge,
   asking: Asking,
   refused: number,
