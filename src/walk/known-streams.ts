@@ -53,15 +53,14 @@ export async function openStreams(
     [...streams].map(async ([streamId, stream]) => {
       // With a contract of other settings go facts.
       const contract = await StreamContract.open(database, reader, { streamId, ...stream });
-      const [facts, [largest]] = await Promise.all([
+      const [facts, largest] = await Promise.all([
         readLearned(database, [streamId]),
-        readLargest(database, [streamId]),
+        readLargest(database, streamId),
       ]);
       const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
-      knowledge.largestAnswer = largest?.answer ?? 0;
-      knowledge.longestList = largest?.list ?? 0;
+      knowledge.listed(largest.answer, largest.list);
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
       return {

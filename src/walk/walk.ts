@@ -119,9 +119,7 @@ export class Walk {
     this.#observed = withPage(before, { ...page, total: claim.total });
     this.#pageClaims.push(claim);
     this.#prefetch.stored(before, this.#observed);
-    const { knowledge } = this.#context;
-    knowledge.largestAnswer = Math.max(knowledge.largestAnswer, claim.came);
-    knowledge.longestList = Math.max(knowledge.longestList, this.#observed.records);
+    this.#context.knowledge.listed(claim.came, this.#observed.records);
   }
 
   /** Asks for the next page and stores it. */

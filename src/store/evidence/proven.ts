@@ -192,22 +192,16 @@ export async function noteShown(database: Database, { windowId }: Pick<KnownAnsw
 const NEWEST_WALKS = 50;
 
 /** The most records that one answer to the walks of the newest days had, in the last 30 days, and one walk; 0: there are none. */
-export function readLargest(
-  database: Database,
-  streamIds: readonly number[],
-): Promise<{ readonly streamId: number; readonly answer: number; readonly list: number }[]> {
-  return database.persist(
-    `select s.stream_id as "streamId", coalesce(max(p.records + p.skip), 0)::integer as answer, coalesce(max(newest.next_start), 0) as list
-       from unnest($1::integer[]) as s (stream_id)
-       left join lateral (
-         select k.walk_id, k.day, k.next_start
-           from daywalk.windows w
-           join daywalk.walks k on k.window_id = w.window_id
-          where w.stream_id = s.stream_id and w.kind <> 'cut' and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
-          order by w.day desc limit ${NEWEST_WALKS}) as newest on true
-       left join daywalk.pages p on p.walk_id = newest.walk_id and p.day = newest.day
-      group by s.stream_id`,
-    [streamIds],
+export function readLargest(database: Database, streamId: number) {
+  return database.one<{ readonly answer: number; readonly list: number }>(
+    `select coalesce(max(p.records + p.skip), 0)::integer as answer, coalesce(max(newest.next_start), 0) as list
+       from (select k.walk_id, k.day, k.next_start
+               from daywalk.windows w
+               join daywalk.walks k on k.window_id = w.window_id
+              where w.stream_id = $1 and w.kind <> 'cut' and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
+              order by w.day desc limit ${NEWEST_WALKS}) as newest
+       left join daywalk.pages p on p.walk_id = newest.walk_id and p.day = newest.day`,
+    [streamId],
   );
 }
 

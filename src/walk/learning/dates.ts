@@ -19,7 +19,6 @@ const HOUR = 3_600;
 const HOURS = [1, 3, 12];
 /** What stands farther from a midnight, and is shown, does not tell that nothing is hidden that stands nearer. */
 const MOST_TELLING = 3;
-const MOST_TRIES = 3;
 /** So often what shows too little is asked for, and what is near: where answers differ, one may lack something by chance. */
 const ASKED_AGAIN = 5;
 
@@ -37,11 +36,11 @@ export async function learnHiddenByDate(
   await knowledge.reachLearning.run(async () => {
     const { hiddenByDate: known } = knowledge;
     if (!(known === null || isOfOneSide(known)) || knowledge.longestList === 0) return;
-    if (knowledge.datesTried >= MOST_TRIES) return;
+    if (!knowledge.tries.left('dates')) return;
     isLookedAt = true;
     const [before, after] = await bothSides(context, midnight, HOURS, known);
     if (![before, after].every((side) => side === 'no records' || side === 'known'))
-      knowledge.datesTried += 1;
+      knowledge.tries.spend('dates');
     else if (known === null) await refuseNothingAcross(context, midnight);
     if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;

@@ -13,7 +13,6 @@ import { type Reach, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { hashesShown, question, shows } from '../questions/questions.ts';
 import { dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
 
-const REACH_ATTEMPTS = 3;
 /** Seconds that a window must have to be cut, as long as the reach is not learned. */
 const SHORTEST_CUT = 4 * UNLEARNED_REACH;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
@@ -36,10 +35,10 @@ export async function divide(
 /** Called before a window is split, whose parts may be refused if ranges as short as a cut is asked for with are. */
 export async function learnShortest(context: WindowContext, { from }: Span): Promise<void> {
   const { knowledge } = context;
-  if (knowledge.reach !== null || knowledge.answersShort) return;
+  if (knowledge.reach !== null || !knowledge.tries.left('shortRange')) return;
   const short = around(from, 0, 2 * UNLEARNED_REACH + 1);
-  knowledge.answersShort = !isRangeRefused(await shows(context, short, 2));
-  if (!knowledge.answersShort) await learnReach(context, short);
+  if (isRangeRefused(await shows(context, short, 2))) await learnReach(context, short);
+  else knowledge.tries.spend('shortRange');
 }
 
 /**
@@ -71,14 +70,13 @@ export async function doubtReach(context: WindowContext, asked: Reach | null): P
 export async function learnReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   await knowledge.reachLearning.run(async () => {
-    if (knowledge.reach === null && knowledge.reachTried < REACH_ATTEMPTS)
-      await tryReach(context, span);
+    if (knowledge.reach === null && knowledge.tries.left('reach')) await tryReach(context, span);
   });
 }
 
 async function tryReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
-  knowledge.reachTried += 1;
+  knowledge.tries.spend('reach');
   try {
     if (await learnIgnoresTime(context, span)) return;
     const first = await exactSecond(context, span, 'first');
@@ -136,21 +134,20 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
  */
 export async function doubtIgnoresTime(context: WindowContext): Promise<void> {
   const { database, knowledge, window } = context;
-  const day = dayOf(window.day);
-  const isAsked = () => knowledge.reach !== 'day' || knowledge.timeAsked;
-  for (const second of [day.from, day.to]) {
-    if (isAsked()) return;
-    const shown = await shows(context, { ...day, from: second, to: second }, 2);
-    if (shown !== false) knowledge.timeAsked = true;
-  }
-  if (isAsked() || (await shows(context, day, 2)) !== true) return;
-  // Nothing may be shown where a range ends as it begins.
-  const ignoresTime = await ignoresTimeOfDay(context, window.day);
-  if (isAsked()) return;
-  knowledge.timeAsked = true;
-  if (ignoresTime) return;
-  await askCutsAgain(database, knowledge.streamId);
-  await knowledge.doubt('reach');
+  if (knowledge.reach !== 'day') return;
+  await knowledge.reachLearning.run(async () => {
+    if (knowledge.reach !== 'day' || !knowledge.tries.left('timeOfDay')) return;
+    const day = dayOf(window.day);
+    for (const second of [day.from, day.to])
+      if ((await shows(context, { ...day, from: second, to: second }, 2)) !== false)
+        return knowledge.tries.spend('timeOfDay');
+    if ((await shows(context, day, 2)) !== true) return;
+    knowledge.tries.spend('timeOfDay');
+    // Nothing may be shown where a range ends as it begins.
+    if (await ignoresTimeOfDay(context, window.day)) return;
+    await askCutsAgain(database, knowledge.streamId);
+    await knowledge.doubt('reach');
+  });
 }
 
 /**

@@ -213,9 +213,9 @@ function whyUnasked({ knowledge, window }: WindowContext, error: unknown): strin
   const isTooMuch = fault === 'capped' || fault === 'beyond-known-cap';
   // Within a split, whose parts must add up to a calibrated total.
   if (isTooMuch && !isMidnight(window) && knowledge.learned.calibrated > 0) return TOTAL_TELLS;
-  const isFew = knowledge.reach === BEYOND_ROUNDED && knowledge.leastBefore < UNLEARNED_REACH;
+  const isFew = knowledge.reach === BEYOND_ROUNDED && knowledge.tries.left('oneSecond');
   if (!isFew || !isRangeRefused(error)) throw error;
-  knowledge.leastBefore = UNLEARNED_REACH;
+  knowledge.tries.spend('oneSecond');
   return null;
 }
 

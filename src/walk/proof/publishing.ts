@@ -106,9 +106,6 @@ async function learnFrom(context: WindowContext, walk: WalkToPublish, proof: Pro
   if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, walk);
 }
 
-/** Calibrations that are tried before totals are left alone. */
-const CALIBRATIONS = 5;
-
 /**
  * Totals are calibrated by an answer that tells more than it shows, of a window that was proven without them: a total that
  * counts the page, or the records up to its end, fails here.
@@ -117,11 +114,9 @@ async function calibrate(context: WindowContext, { stored, heard }: WalkToPublis
   const { knowledge, window } = context;
   const told = heard.filter(({ total }) => total !== null);
   if (stored < 2 || told.length === 0 || told.some(({ total }) => total !== stored)) return;
-  if (knowledge.calibrationsTried >= CALIBRATIONS) return;
-  knowledge.calibrationsTried += 1;
+  if (!knowledge.tries.left('calibration')) return;
   const { total, came, lowerBound } = await question(context, window, 0, 1);
-  if (total !== stored || came !== 1 || lowerBound) return;
-  knowledge.calibrationsTried = 0;
+  if (total !== stored || came !== 1 || lowerBound) return knowledge.tries.spend('calibration');
   const evidence = `${textOf(window)}: one record told a total of ${total}, which was proven in another way`;
   await knowledge.learn('calibrated', stored, evidence);
 }

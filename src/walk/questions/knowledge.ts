@@ -11,6 +11,7 @@ import {
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
 import type { Learned } from '../rules/verdict.ts';
+import { Tries } from './tries.ts';
 
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
 export type Reach = number | 'day';
@@ -45,12 +46,8 @@ export class Knowledge {
   readonly streamId: number;
   /** How far ahead pages may be asked for. */
   readonly trust = new Trust();
-  /** The largest answer, of this process and to the newest walks before. */
-  largestAnswer = 0;
-  /** The longest list, likewise: a cap on results lies no lower. */
-  longestList = 0;
-  /** The newest request that was answered with records: asked again, it must be again. */
-  lastGood: PageRequest | null = null;
+  /** What is tried a few times in a run. */
+  readonly tries = new Tries();
   /** Something failed, and no other question was answered, nor was any since. */
   isSilent = false;
   readonly askingElsewhere = new OneAtATime();
@@ -62,23 +59,13 @@ export class Knowledge {
   totalsCount: boolean | null = null;
   /** The window of the fewest records at which a total said that there are more, so that it was split; null: none was. */
   capMet: { readonly records: number; readonly windowId: number } | null = null;
-  /** It was asked in this run whether the source ignores the time of day still. */
-  timeAsked = false;
-  /** A range as short as a cut is asked for with was answered. */
-  answersShort = false;
-  /** Seconds that are asked for before the first day of all where ends are rounded: as few as are answered. */
-  leastBefore = 1;
-  /** Windows that were tried in vain to learn the reach from. */
-  reachTried = 0;
+  /** How far requests must reach, and what dates hide, is learned by one window; the others wait. */
   readonly reachLearning = new OneAtATime();
-  /** Midnights at which it was tried to learn what dates hide. */
-  datesTried = 0;
-  /** Days of a stream that has shown nothing yet, so far in this run. */
-  emptyDays = 0;
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
   readonly firstProof = new OneAtATime();
-  /** Windows that were tried in vain to calibrate totals with. */
-  calibrationsTried = 0;
+  #largestAnswer = 0;
+  #longestList = 0;
+  #lastGood: PageRequest | null = null;
   /** What the windows proven so far hold, and for how long: what to expect of others. */
   #proven = { records: 0, seconds: 0 };
   /** Answers, and those of them that were empty where records are. */
@@ -91,6 +78,27 @@ export class Knowledge {
     this.#database = database;
     this.streamId = streamId;
     this.#facts = new Map(facts.map(({ fact, value }) => [fact, value]));
+  }
+
+  /** The largest answer, of this process and to the newest walks before. */
+  get largestAnswer(): number {
+    return this.#largestAnswer;
+  }
+
+  /** The longest list, likewise: a cap on results lies no lower. */
+  get longestList(): number {
+    return this.#longestList;
+  }
+
+  /** Notes an answer to a walk, and how long its list is up to there. */
+  listed(answer: number, list: number): void {
+    this.#largestAnswer = Math.max(this.#largestAnswer, answer);
+    this.#longestList = Math.max(this.#longestList, list);
+  }
+
+  /** The newest request that was answered with records: asked again, it must be again. */
+  get lastGood(): PageRequest | null {
+    return this.#lastGood;
   }
 
   /** What a verdict needs. */
@@ -195,7 +203,7 @@ export class Knowledge {
   /** Notes a request and how many records it was answered with. */
   shown(request: PageRequest, came: number): void {
     this.isSilent = false;
-    if (came > 0 && request.start === 0) this.lastGood = request;
+    if (came > 0 && request.start === 0) this.#lastGood = request;
   }
 
   /** Notes an answer with records. */

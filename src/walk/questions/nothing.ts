@@ -34,9 +34,6 @@ export async function confirmNothing(
   if (asking.frame !== null && !beside) await context.believeNothing(asking.frame, asking.target);
 }
 
-/** So many days of a stream that has shown nothing yet are not believed to be empty at once. */
-const DAYS_TRIED = 2;
-
 /**
  * Called before a span is believed to be empty: a day of a source that is known to show lists of some length, or of which nothing is
  * known, and any part of one that was caught so. Parts of it must show nothing, either.
@@ -57,7 +54,7 @@ async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void
     const came = await cameUpTo(part.to);
     // There are records: at the midnight it is looked at what dates hide.
     if (across !== null && came === 0) {
-      knowledge.longestList = Math.max(1, knowledge.longestList);
+      knowledge.listed(0, 1);
       await knowledge.doubtNothingHidden();
     }
     // A part that cannot be had tells nothing.
@@ -73,8 +70,9 @@ async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void
 /** Whether this is one of the first days of a stream that has shown nothing yet: ranges of a day may be too long for its source. */
 function isTriedAsNew(knowledge: Knowledge): boolean {
   if (knowledge.longestList > 0) return false;
-  knowledge.emptyDays += 1;
-  return knowledge.emptyDays <= DAYS_TRIED;
+  const isLeft = knowledge.tries.left('emptyDay');
+  knowledge.tries.spend('emptyDay');
+  return isLeft;
 }
 
 /** Where a list shows records to a short page only, and never to longer ones, those are too long. @throws {WalkError} `learned` then. */

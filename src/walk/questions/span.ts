@@ -11,6 +11,7 @@ import {
   unclearTimes,
 } from '../../plan/split.ts';
 import type { WindowContext } from './context.ts';
+import { UNLEARNED_REACH } from './knowledge.ts';
 
 /** The requests of a walk, but for start and length. */
 export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
@@ -138,7 +139,8 @@ export function spansAround(
   // Before the first day of all stands what is none of it.
   const isOfDay = isMidnight && second.startsWith(window.day);
   const isFirst = isMidnight && !isOfDay && reach === BEYOND_ROUNDED;
-  const near = isFirst ? knowledge.leastBefore : seconds;
+  const least = knowledge.tries.left('oneSecond') ? 1 : UNLEARNED_REACH;
+  const near = isFirst ? least : seconds;
   const before = isOfDay && knowledge.isHiddenByDate('before') ? beyond : near;
   const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
