@@ -22,8 +22,6 @@ export interface AnswerContext {
 export interface PageAnswer<R extends PageFacts> {
   readonly facts: Facts<R>;
   readonly page: Page;
-  /** Requests whose answers were no pages. */
-  readonly wasted: number;
 }
 
 /** An answer that is no page may be a moment's failure: it is asked for again this often. */
@@ -41,7 +39,7 @@ export async function askPage<R extends PageFacts>(
   for (let attempt = 1; ; attempt++) {
     try {
       const page = await fetchPage(request, { signal, priority });
-      return { facts: await contract.understand(page, read), page, wasted: attempt - 1 };
+      return { facts: await contract.understand(page, read), page };
     } catch (error) {
       if (!(error instanceof EnvelopeError)) throw error;
       if (attempt < ATTEMPTS) continue;

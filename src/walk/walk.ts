@@ -5,7 +5,7 @@ import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { ProbeFacts } from '../store/evidence/probes.ts';
 import { listPagesObserved, type StoredPage, storePage } from '../store/pages.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
-import { askPage, type PageAnswer } from './answers.ts';
+import { askPage, type FetchPage, type PageAnswer } from './answers.ts';
 import { claimOf } from './contract.ts';
 import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
@@ -32,26 +32,33 @@ export class Walk {
   readonly #asking: Asking;
   #observed: WalkObserved;
   #believed: string | null = null;
+  /** Requests that stored no page. */
+  #requests = 0;
   /** Answers since the newest page that brought nothing to store. */
   #inVain = 0;
 
   constructor(context: WindowContext, walk: OpenWalk, manner: WalkManner) {
-    const { budget, fetchPage: fetch, knowledge } = context;
+    const { budget, knowledge } = context;
+    const fetchPage: FetchPage = async (asked, options) => {
+      this.#requests += 1;
+      const page = await context.fetchPage(asked, options);
+      this.#requests += page.requests - 1;
+      return page;
+    };
     this.#context = {
       ...context,
-      fetchPage: (asked, options) => budget.request(() => fetch(asked, options)),
+      fetchPage: (asked, options) => budget.request(() => fetchPage(asked, options)),
     };
     this.#walk = walk;
     this.#manner = manner;
-    this.#prefetch = new Prefetch({ ...context, trust: knowledge.trust });
+    this.#prefetch = new Prefetch({ ...context, fetchPage, trust: knowledge.trust });
     this.#asking = new Asking(this.#context, walk);
     this.#observed = nothingObserved(manner.unlinked ? 'number' : (knowledge.paging ?? 'offset'));
   }
 
   /** What is noted with the walk when it ends. */
   get unnoted() {
-    const { claims, requests } = this.#asking;
-    return { claims, requests: requests + this.#prefetch.wasted };
+    return { claims: this.#asking.claims, requests: this.#requests };
   }
 
   /**
@@ -68,7 +75,6 @@ export class Walk {
         if (end !== null) return end;
       }
     } finally {
-      // What is thrown away by that counts as requests, too.
       this.#prefetch.close();
     }
   }
@@ -154,10 +160,11 @@ export class Walk {
     return answer;
   }
 
-  async #isStored({ facts, page, wasted }: PageAnswer<PageFacts>): Promise<ListEnd | null> {
+  async #isStored({ facts, page }: PageAnswer<PageFacts>): Promise<ListEnd | null> {
     const { knowledge, onPage } = this.#context;
     const before = this.#observed;
-    this.#asking.requests += wasted;
+    // They are noted with it.
+    this.#requests -= page.requests;
     this.#inVain = 0;
     if (facts.came > 0) knowledge.answered();
     if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
@@ -170,9 +177,8 @@ export class Walk {
   }
 
   /** It is no page of this walk, or brought nothing new. */
-  async #isNotStored({ facts, page, wasted }: PageAnswer<PageFacts>): Promise<ListEnd | null> {
+  async #isNotStored({ facts, page }: PageAnswer<PageFacts>): Promise<ListEnd | null> {
     const { records } = this.#observed;
-    this.#asking.requests += wasted + page.requests;
     this.#prefetch.drop();
     this.#asking.heard(page, facts);
     this.#inVain += 1;

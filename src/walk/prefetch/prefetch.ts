@@ -18,8 +18,6 @@ interface PendingPage {
   readonly priority: Priority;
   /** What it holds of the budget. */
   bytes: number;
-  /** Requests that it took, as far as is known. */
-  requests: number;
   /** Its error is believed only when the page's turn comes: then it is asked for again. */
   failed: boolean;
 }
@@ -29,8 +27,6 @@ interface PendingPage {
  * for when its turn came. How many there may be, the budget says.
  */
 export class Prefetch implements PrefetchingWalk {
-  /** Requests whose answers were thrown away. */
-  wasted = 0;
   readonly #context: PrefetchContext;
   readonly #queue: PendingPage[] = [];
   /** Not asked for yet. */
@@ -110,7 +106,7 @@ export class Prefetch implements PrefetchingWalk {
         (error: unknown) => this.#failed(pending, error, signal),
       ),
     );
-    const pending: PendingPage = { request, page, priority, bytes, requests: 1, failed: false };
+    const pending: PendingPage = { request, page, priority, bytes, failed: false };
     // Nobody may be waiting for it yet, or ever.
     page.catch(() => {});
     this.#queue.push(pending);
@@ -135,10 +131,7 @@ export class Prefetch implements PrefetchingWalk {
 
   #empty(reason: unknown): void {
     this.#wanted = [];
-    for (const pending of this.#queue.splice(0)) {
-      this.wasted += pending.requests;
-      this.#context.budget.bytes -= pending.bytes;
-    }
+    for (const { bytes } of this.#queue.splice(0)) this.#context.budget.bytes -= bytes;
     this.#stop.abort(reason);
   }
 
@@ -146,7 +139,6 @@ export class Prefetch implements PrefetchingWalk {
     if (this.#queue.includes(pending)) {
       this.#context.budget.bytes += page.body.length - pending.bytes;
       pending.bytes = page.body.length;
-      pending.requests = page.requests;
     }
     return page;
   }
@@ -166,7 +158,6 @@ export class Prefetch implements PrefetchingWalk {
       this.#context.budget.bytes -= pending.bytes;
       pending.priority.ahead = false;
       if (!pending.failed) return pending.page;
-      this.wasted += pending.requests;
     }
     const { budget, fetchPage, priority } = this.#context;
     const { signal } = this.#stop;

@@ -45,8 +45,6 @@ const LONG_WALK = 16;
 
 /** The questions of one walk, and what their answers claimed. */
 export class Asking {
-  /** Requests that stored no page. */
-  requests = 0;
   /** Of the newest answer without records. */
   frame: Frame | null = null;
   readonly claims: Claim[] = [];
@@ -79,10 +77,8 @@ export class Asking {
   }
 
   /** The same, where it claims nothing of the span. */
-  async #aside(start: number, length: number, target = this.target) {
-    const answer = await askShorter(this.#context, { ...target, start, length }, this.#walk);
-    this.requests += answer.page.requests + answer.wasted;
-    return answer;
+  #aside(start: number, length: number, target = this.target) {
+    return askShorter(this.#context, { ...target, start, length }, this.#walk);
   }
 
   /** How many of two records a part of the span shows; null: it cannot be had. */
@@ -282,9 +278,7 @@ export class Asking {
 
   /** Whether just this is answered. */
   async #isAnswered(start: number, length: number): Promise<boolean> {
-    const answer = await pageOrNull(this.#context, { ...this.target, start, length });
-    this.requests += answer?.page.requests ?? 1;
-    return answer !== null;
+    return (await pageOrNull(this.#context, { ...this.target, start, length })) !== null;
   }
 
   /** Whether paging has an end: record 0 is shown, and this start is refused twice more. Then the window is to be split. */
