@@ -48,10 +48,28 @@ interface KnownContent extends Pick<Stream, 'name' | 'resource' | 'filters'> {
 export async function registerStreams(
   database: Database,
   streams: readonly Stream[],
+  calendar: StreamCalendar,
+): Promise<RegisteredStream[]> {
+  await requireZone(database, calendar.timeZone);
+  const rows = await putStreams(database, streams, calendar);
+  if (rows.length < streams.length) await requireUnchanged(database, streams);
+  await bringBackSightings(database, rows);
+  await showFiltered(database, streams);
+  await identifyAnew(database);
+  return streams.map((stream) => {
+    const row = rows.find(({ name }) => name === stream.name);
+    if (row === undefined) throw new Error('an upsert returned no row');
+    return row;
+  });
+}
+
+/** Writes the streams, and what follows from another calendar. @returns those whose resource and filters are as they were, or new. */
+function putStreams(
+  database: Database,
+  streams: readonly Stream[],
   { since, firstSince, timeZone, settleMs }: StreamCalendar,
 ): Promise<RegisteredStream[]> {
-  await requireZone(database, timeZone);
-  const rows = await database.persist<RegisteredStream>(
+  return database.persist<RegisteredStream>(
     // By name, so that two processes never wait for each other's rows. The statement sees streams as they were before it.
     `with registered as (
      insert into daywalk.streams as s (name, resource, filters, fingerprint, since, until, time_zone, settle, id_path, time_path, time_format)
@@ -95,21 +113,34 @@ export async function registerStreams(
       cross join lateral daywalk.retime_tables(case when before.time_zone <> r.time_zone then r.stream_id end)`,
     [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
-  if (rows.length < streams.length) await requireUnchanged(database, streams);
-  // An instant that is still to come would say for good that the source keeps its days for longer than it does.
+}
+
+/** An instant that is still to come would say for good that the source keeps its days for longer than it does. */
+async function bringBackSightings(
+  database: Database,
+  streams: readonly RegisteredStream[],
+): Promise<void> {
   await database.persist(
     `update daywalk.windows set shown_at = clock_timestamp()
       where stream_id = any ($1::integer[]) and shown_at > clock_timestamp()`,
-    [rows.map(({ streamId }) => streamId)],
+    [streams.map(({ streamId }) => streamId)],
   );
+}
+
+/** Streams with filters have a view of their own. */
+async function showFiltered(database: Database, streams: readonly Stream[]): Promise<void> {
   const filtered = streams.filter(
     ({ filters }) => Object.keys(canonicalFilters(filters)).length > 0,
   );
-  if (filtered.length > 0)
-    await database.persist(
-      'select daywalk.show_stream(name) from unnest($1::text[]) as given (name)',
-      [filtered.map(({ name }) => name)],
-    );
+  if (filtered.length === 0) return;
+  await database.persist(
+    'select daywalk.show_stream(name) from unnest($1::text[]) as given (name)',
+    [filtered.map(({ name }) => name)],
+  );
+}
+
+/** Finds out anew what several streams show of a day, where they identify its records otherwise now. */
+async function identifyAnew(database: Database): Promise<void> {
   const changed = await database.persist<{ streamId: number }>(
     'select distinct stream_id as "streamId" from daywalk.days where unshared order by 1',
   );
@@ -119,11 +150,16 @@ export async function registerStreams(
       database.withClient((client) => client.query('select daywalk.identify_anew($1)', [streamId])),
     );
   while (changed.length > 0 && (await shareNext(database)));
-  return streams.map((stream) => {
-    const row = rows.find(({ name }) => name === stream.name);
-    if (row === undefined) throw new Error('an upsert returned no row');
-    return row;
-  });
+}
+
+/** @returns whether there was a day left. */
+async function shareNext(database: Database): Promise<boolean> {
+  const rows = await database.persist(
+    `select daywalk.share_day(s.resource, d.day)
+       from (select stream_id, day from daywalk.days where unshared order by day limit 1) as d
+       join daywalk.streams s on s.stream_id = d.stream_id`,
+  );
+  return rows.length > 0;
 }
 
 /** SQLSTATE of a parameter that has no such value. */
@@ -141,16 +177,6 @@ export async function requireZone(database: Database, timeZone: string): Promise
       hint: 'Set timezone to another name of it, such as an older one, or bring the time zones of the database server up to date.',
     });
   });
-}
-
-/** Finds out anew what several streams show of a day, where they identify its records otherwise now. @returns whether there was one. */
-async function shareNext(database: Database): Promise<boolean> {
-  const rows = await database.persist(
-    `select daywalk.share_day(s.resource, d.day)
-       from (select stream_id, day from daywalk.days where unshared order by day limit 1) as d
-       join daywalk.streams s on s.stream_id = d.stream_id`,
-  );
-  return rows.length > 0;
 }
 
 /** A stream as the columns of its row. */
