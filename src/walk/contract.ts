@@ -21,7 +21,6 @@ import {
   showsRecordElsewhere,
 } from '../store/evidence/contracts.ts';
 import { readFault } from '../store/evidence/probes.ts';
-import { OneAtATime } from './concurrency.ts';
 
 /** Who looks through a first page, and shows texts of the source without its key. */
 export type Reader = Pick<Source, 'findContract' | 'excerpt'>;
@@ -60,8 +59,6 @@ interface ContractParts {
 export class StreamContract {
   /** Null until an answer with records has shown it. */
   #known: Contract | null;
-  /** One page is looked through and read at a time: looking takes several times its memory. */
-  readonly #finding = new OneAtATime();
   #laterTotalLearned = false;
   readonly #parts: ContractParts;
 
@@ -87,19 +84,14 @@ export class StreamContract {
   }
 
   /**
-   * Has a page read: the first pages of several windows come at a time, and one of them shows where all have their list.
+   * Has a page read. Before a list was shown the caller has one page read at a time: to look through it takes several times its memory.
    * @throws {EnvelopeError} where the answer is no page.
    * @throws {WalkError} where list and total are elsewhere than on the pages before of its walk.
    */
-  understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
-    return this.#finding.run(
-      async () => {
-        if (this.#known === null) return this.#find(page, read);
-        this.#known = await this.#withTotal(this.#known, page);
-        return this.#readAt(this.#known, page, read, null);
-      },
-      () => this.#known !== null,
-    );
+  async understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
+    if (this.#known === null) return this.#find(page, read);
+    this.#known = await this.#withTotal(this.#known, page);
+    return this.#readAt(this.#known, page, read, null);
   }
 
   async #find<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {

@@ -1,7 +1,6 @@
 /** What one answer says, the first and the ten-thousandth: real answers, read in Postgres, on fresh and on resumed streams. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { letOthersGo } from '../../src/clock.ts';
 import { EnvelopeError, NoRecordsError, RequestError, WalkError } from '../../src/errors.ts';
 import type { Contract, Page, PageRequest } from '../../src/model.ts';
 import { excerpt } from '../../src/redactor.ts';
@@ -527,29 +526,6 @@ describe('the contract', () => {
     expect(source.context.contract.known).toBeNull();
     await page(source);
     expect(source.context.contract.known).toMatchObject({ totalPath: ['total'] });
-  });
-
-  it('is found by one of several windows that begin at a time, the others wait for it', async () => {
-    const source = await answering([given({ data: [] }), given({ data: R(1) })]);
-    let reading = 0;
-    let atOnce = 0;
-    const found: (Contract | null)[] = [];
-    const read = async (answer: Page, contract: Contract) => {
-      if (source.context.contract.known === null) atOnce = Math.max(atOnce, ++reading);
-      await letOthersGo(1);
-      const facts = await compareProbe(database, { streamId, walkId: 0 }, answer, contract);
-      reading = 0;
-      found.push(source.context.contract.known);
-      return facts;
-    };
-    await Promise.all(walks.map(() => askPage(source.context, request, read)));
-    expect(atOnce).toBe(1);
-    expect(found.map((one) => one?.recordsPath ?? null)).toEqual([
-      null,
-      ['data'],
-      ['data'],
-      ['data'],
-    ]);
   });
 
   it('is the one that another worker was first to find', async () => {
