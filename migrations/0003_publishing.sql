@@ -1028,9 +1028,18 @@ create function daywalk.replace_parts(of_windows bigint[]) returns void
 language sql set search_path = pg_catalog, pg_temp as $$
   select daywalk.end_open_walk(w.current_walk, 'its window was replaced') from daywalk.windows w where w.window_id = any (of_windows);
   update daywalk.windows
-     set state = 'replaced', due_at = null, rewalk = false, current_walk = null, last_error = null, last_failed_at = null,
+     set state = 'replaced', split_by = null, split_reason = null, split_total = null, split_calibrated = false,
+         due_at = null, rewalk = false, current_walk = null, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null
    where window_id = any (of_windows);
+$$;
+
+-- Has a window stand for itself again, and not what it was split into, or its parts were. The caller says what it is then.
+create function daywalk.undo_split(target bigint) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  select daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  update daywalk.windows set state = 'pending', split_by = null, split_reason = null, split_total = null, split_calibrated = false
+   where window_id = target and split_by is not null;
 $$;
 
 -- Completes a window on this evidence, and shows it, or lets the window that it is a part of be closed. The first look is
@@ -1121,10 +1130,7 @@ begin
      set outcome = 'proven', proof = evidence, reason = null, finished_at = coalesce(k.finished_at, clock_timestamp())
    where k.walk_id = any (named) and coalesce(k.outcome, 'ended') = 'ended';
   me.current_walk := nullif(me.current_walk, walk);
-  -- The whole stands for what was split.
-  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
-  update daywalk.windows set split_by = null, split_reason = null, split_total = null, split_calibrated = false, state = 'pending'
-   where window_id = target and split_by is not null;
+  perform daywalk.undo_split(target);
   perform daywalk.complete_window(me, shown);
   return 'proven';
 end $$;
@@ -1176,7 +1182,7 @@ begin
     return case when exists (select from daywalk.windows where window_id = target and split_reason = why) then 'split' else 'lost' end;
   end if;
   perform daywalk.end_open_walk(me.current_walk, 'the window was split');
-  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  perform daywalk.undo_split(target);
   insert into daywalk.windows as w (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
   select me.stream_id, given.kind, me.day, given.from_time, given.to_time, given.level_from, given.level_to, target, me.purpose
     from (select 'part' as kind, part.* from unnest(parts_from, parts_to, levels_from, levels_to) as part (from_time, to_time, level_from, level_to)
@@ -1184,9 +1190,9 @@ begin
           select 'cut', s, s + interval '1 second', me.level_from, me.level_to from unnest(cuts) as s) as given
   on conflict (kind, stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
      set state = 'pending', due_at = clock_timestamp(), split_from = excluded.split_from, purpose = excluded.purpose,
-         split_by = null, split_reason = null, split_total = null, split_calibrated = false, failures = 0, attempts = 0;
+         failures = 0, attempts = 0;
   update daywalk.windows w
-     set state = 'split', split_by = by_what, split_reason = why, split_total = total, split_calibrated = false,
+     set state = 'split', split_by = by_what, split_reason = why, split_total = total,
          judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = target),
          due_at = null, rewalk = false, current_walk = null, attempts = 0, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null

@@ -307,8 +307,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day whose parts its source has forgotten stays split',
     STORE_FORGOTTEN,
-    "state = 'complete', split_by = case when w.proof ->> 'kind' = 'parts' then w.split_by end,",
-    "state = 'complete',",
+    "split_by = case w.proof ->> 'kind' when 'parts' then w.split_by end,",
+    '',
     FORGOTTEN,
   ),
   mutant(

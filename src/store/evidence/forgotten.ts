@@ -134,7 +134,11 @@ export async function retireDay(
               daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),
               case when held.doubted then clock_timestamp() + interval '1 day' end) end,
             rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            state = 'complete', split_by = case when w.proof ->> 'kind' = 'parts' then w.split_by end,
+            state = 'complete',
+            split_by = case w.proof ->> 'kind' when 'parts' then w.split_by end,
+            split_reason = case w.proof ->> 'kind' when 'parts' then w.split_reason end,
+            split_total = case w.proof ->> 'kind' when 'parts' then w.split_total end,
+            split_calibrated = w.split_calibrated and w.proof ->> 'kind' = 'parts',
             -- What another worker finds out about its midnights or parts now is nothing any more.
             lease_id = null, lease_owner = null, lease_expires = null
        from held join daywalk.streams s on s.stream_id = $3 cross join undone
