@@ -73,6 +73,7 @@ create table daywalk.learned (
   value      jsonb not null,
   evidence   text not null,
   learned_at timestamptz not null default clock_timestamp(),
+  kept       boolean not null default false,
   primary key (stream_id, fact)
 );
 comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; it expires, but for what only has more asked for.';
@@ -80,6 +81,7 @@ comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts l
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';
+comment on column daywalk.learned.kept is 'It does not expire: where it is wrong by now, more is asked for than need be.';
 
 create table daywalk.windows (
   window_id        bigint generated always as identity primary key,

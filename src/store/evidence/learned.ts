@@ -31,12 +31,8 @@ export interface LearnedFact {
 
 /** A source may change: after so many days a fact is learned anew. */
 const KEPT_DAYS = 30;
-/** That dates were not seen to hide anything on a side of a midnight. */
-const HIDE_NOTHING = `('"nothing"', '"not before"', '"not after"')`;
-/** What dates hide, and how far requests must reach where ends are rounded (twice as far as often as that was refused), does not expire: where it is wrong by now, more is asked for than need be. Short ranges that were refused may be taken by now. */
-const IS_KEPT = `(fact = 'hidden_by_date' and value not in ${HIDE_NOTHING} or fact = 'reach' and value in ('7200', '14400', '28800', '57600'))`;
 /** It has not expired; what a bad hour teaches is kept for a day. */
-const HOLDS = `(${IS_KEPT} or learned_at > clock_timestamp()
+const HOLDS = `(kept or learned_at > clock_timestamp()
              - make_interval(days => case when fact in ('page_length', 'restless') then 1 else ${KEPT_DAYS} end))`;
 
 /** A window that was believed by its size or total, or to be empty, as a condition. */
@@ -66,6 +62,7 @@ export function readRestless(database: Database, streamNames: readonly string[])
 /**
  * Keeps a fact, in the place of what was known before. What another process has seen meanwhile is not taken back: of totals that stop at a
  * number the least one, that dates hide something, and places in a record that are not the record.
+ * @param kept it does not expire.
  * @returns what is known now.
  */
 export function learn(
@@ -74,24 +71,25 @@ export function learn(
   fact: Fact,
   value: unknown,
   evidence: string,
+  kept = false,
 ): Promise<unknown> {
   return database.value(
     `with known as materialized (
-       select fact, value from daywalk.learned where stream_id = $1 and fact = $2 and ${HOLDS}
+       select fact, value, kept from daywalk.learned where stream_id = $1 and fact = $2 and ${HOLDS}
      ), held as materialized (
        select value from known
-        where fact = 'lower_bound' and value < $3::jsonb or fact = 'hidden_by_date' and ${IS_KEPT} and $3::jsonb in ${HIDE_NOTHING}
+        where fact = 'lower_bound' and value < $3::jsonb or fact = 'hidden_by_date' and kept and not $5
      ), news as materialized (
        select coalesce((select jsonb_agg(distinct place collate "C" order by place collate "C") from known
                          cross join lateral jsonb_array_elements_text(case fact when 'ignored' then value || $3::jsonb end) as place), $3::jsonb) as value
      ), learned as (
-       insert into daywalk.learned (stream_id, fact, value, evidence)
-       select $1, $2, value, $4 from news where not exists (select from held)
+       insert into daywalk.learned (stream_id, fact, value, evidence, kept)
+       select $1, $2, value, $4, $5 from news where not exists (select from held)
        on conflict (stream_id, fact) do update
-         set value = excluded.value, evidence = excluded.evidence, learned_at = clock_timestamp()
+         set value = excluded.value, evidence = excluded.evidence, kept = excluded.kept, learned_at = clock_timestamp()
      )
      select coalesce((select value from held), (select value from news)) as value`,
-    [streamId, fact, JSON.stringify(value), evidence],
+    [streamId, fact, JSON.stringify(value), evidence, kept],
   );
 }
 

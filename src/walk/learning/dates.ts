@@ -50,7 +50,7 @@ export async function learnHiddenByDate(
     const evidence = `a range across the midnight behind ${midnight} shows ${isHidden ? 'more' : 'no more'} than ranges of one date beside it`;
     // First: where a process is killed in between, one of those midnights shows it again.
     if (isHidden) await askCutsAgain(context.database, knowledge.streamId);
-    await knowledge.learn('hidden_by_date', hidden, evidence);
+    await knowledge.learn('hidden_by_date', hidden, evidence, isHidden);
   });
   return isLookedAt;
 }
@@ -72,7 +72,7 @@ export async function learnRounding(context: WindowContext, second: string): Pro
 async function learnRounded({ database, knowledge }: WindowContext, second: string): Promise<void> {
   await askCutsAgain(database, knowledge.streamId, true);
   const evidence = `a range across ${second} shows more than ranges that end or begin there`;
-  await knowledge.learn('reach', BEYOND_ROUNDED, evidence);
+  await knowledge.learn('reach', BEYOND_ROUNDED, evidence, true);
 }
 
 /** On which sides of a midnight dates were seen to hide nothing; null: that is not known of either. */

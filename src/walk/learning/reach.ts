@@ -11,7 +11,7 @@ import type { WindowContext } from '../questions/context.ts';
 import { newestDay } from '../questions/elsewhere.ts';
 import { type Reach, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { hashesShown, question, shows } from '../questions/questions.ts';
-import { dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
+import { BEYOND_ROUNDED, dayOf, MOST_HALVINGS, splitSpan, textOf } from '../questions/span.ts';
 
 /** Seconds that a window must have to be cut, as long as the reach is not learned. */
 const SHORTEST_CUT = 4 * UNLEARNED_REACH;
@@ -99,11 +99,13 @@ async function learnAnswered(
   refused: Error,
   least: number,
 ): Promise<void> {
+  // Where ends are rounded, it was twice as far as that takes. Short ranges may be taken again.
+  const isRounded = least % BEYOND_ROUNDED === 0;
   for (let reach = least; reach < DAY_SECONDS; reach *= 2) {
     if (isRangeRefused(await shows(context, around(short.to, -reach, 0), 2))) continue;
     // It may have been of a moment, and what is learned of it is kept.
     if (!isRangeRefused(await shows(context, short, 2))) return;
-    return context.knowledge.learn('reach', reach, refused.message);
+    return context.knowledge.learn('reach', reach, refused.message, isRounded);
   }
   throw refused;
 }

@@ -236,13 +236,16 @@ export class Knowledge {
     return proven.seconds === 0 ? 0 : Math.round((proven.records / proven.seconds) * seconds);
   }
 
-  /** Keeps a fact with its evidence; one that is no news is kept from now on, once a run. */
-  async learn(fact: Fact, value: unknown, evidence: string): Promise<void> {
+  /**
+   * Keeps a fact with its evidence; one that is no news is kept from now on, once a run.
+   * @param kept it does not expire: where it is wrong by now, more is asked for than need be.
+   */
+  async learn(fact: Fact, value: unknown, evidence: string, kept = false): Promise<void> {
     const isNews = JSON.stringify(this.#facts.get(fact)) !== JSON.stringify(value);
     if (!isNews && this.#learned.has(fact)) return;
     this.#learned.add(fact);
     this.#facts.set(fact, value);
-    this.#facts.set(fact, await learn(this.#database, this.streamId, fact, value, evidence));
+    this.#facts.set(fact, await learn(this.#database, this.streamId, fact, value, evidence, kept));
   }
 
   /** Adds places in a record that are not the record. @returns the evidence; null: none of them is news. */
