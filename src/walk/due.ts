@@ -194,8 +194,6 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
     priority: { purpose: leased.purpose },
     fetchPage: blaming(turn.fetchPage, state.known),
     answersElsewhere: elsewhereOf(state.knowledge, state.known),
-    believeNothing: (frame, span) => state.known.believeNothing(frame, span),
-    checkKnown: (days) => state.known.check(days),
     onPage: (page) => {
       if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });

@@ -545,8 +545,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'older days vouch for one that shows nothing',
     FORGETTING,
-    'checkKnown({ after: window.day })',
-    'checkKnown()',
+    'known.check({ after: window.day })',
+    'known.check()',
     KNOWN,
   ),
   mutant(

@@ -63,7 +63,7 @@ export async function closeWindow(context: WindowContext): Promise<WindowEnd> {
   if (!isCounted && (await lacksWhatItShows(context, split, held)))
     return again(context, split, SHOWN_AND_LACKING, allOf(split));
   if (!isCounted) await refuseSecondOfTwoCuts(context);
-  await context.checkKnown({ except: [window.day] });
+  await context.known.check({ except: [window.day] });
   const differing = isCounted ? [] : await lookAtOverdue(context, told.shows);
   if (differing.length > 0) return again(context, split, FOUND_OTHERWISE, differing);
   const proof: Proof = {

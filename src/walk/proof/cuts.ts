@@ -10,7 +10,6 @@ import {
   compareSums,
   holds,
   isCorrectionPlausible,
-  type SumDifference,
   walksAgree,
 } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readWalks } from '../../store/evidence/evidence.ts';
@@ -40,6 +39,7 @@ export interface CutWalks {
 }
 
 const ATTEMPTS = 3;
+const NOTHING = { more: 0, less: 0 };
 /** Why a cut adds and takes away nothing, though nobody could tell what lies across it. */
 const NOTHING_IS_CUT = 'the source ignores the time of day: nothing is cut';
 const TOTAL_TELLS =
@@ -141,7 +141,7 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     const isLookedAt = await learnHiddenByDate(context, window.from);
     await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
-    if (across?.stored === 0) return proved(context, { across, sides: null }, { more: 0, less: 0 });
+    if (across?.stored === 0) return proved(context, { across, sides: null });
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const walks = await askCut(context, window.from, since).catch((error: unknown) =>
@@ -150,11 +150,11 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     if (walks === null) continue;
     if (typeof walks === 'string') return unasked(context, walks);
     const { across, sides } = walks;
-    if (sides === null) return proved(context, walks, { more: 0, less: 0 });
+    if (sides === null) return proved(context, walks);
     const neighbours = await readNeighbours(database, window);
     const lacking = await lackingOf(context, neighbours, sides);
     if (lacking.length === 0 && (await isCorrectionPlausible(database, [across, ...sides], neighbours)))
-      return proved(context, walks, await compareSums(database, sides, [across]));
+      return proved(context, walks);
     const known = knowledge.ignored.length;
     for (const { whole, parts } of lacking)
       await learnFromHalves(context, firstPageOf(context, whole), parts);
@@ -219,11 +219,9 @@ function whyUnasked({ knowledge, window }: WindowContext, error: unknown): strin
   return null;
 }
 
-async function proved(
-  context: WindowContext,
-  { across, sides }: CutWalks,
-  { more, less }: SumDifference,
-): Promise<WindowEnd> {
+async function proved(context: WindowContext, { across, sides }: CutWalks): Promise<WindowEnd> {
+  const { more, less } =
+    sides === null ? NOTHING : await compareSums(context.database, sides, [across]);
   const why =
     sides === null
       ? 'nothing lies across it'
@@ -248,6 +246,6 @@ async function proveCorrection(
 ): Promise<WindowEnd> {
   const { window } = context;
   const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
-  await context.checkKnown({ except: [window.from, window.to].map((time) => time.slice(0, 10)) });
+  await context.known.check({ except: [window.from, window.to].map((time) => time.slice(0, 10)) });
   return (await prove(context, null, proof)) ?? walkCut(context);
 }

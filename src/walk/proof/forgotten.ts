@@ -37,7 +37,7 @@ async function isRetired(context: WindowContext): Promise<boolean> {
   const before = await readShownBefore(database, knowledge.streamId, window.day);
   if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
   const isStill = before?.day === window.day;
-  const known = isStill || (await context.checkKnown({ after: window.day }));
+  const known = isStill || (await context.known.check({ after: window.day }));
   if (!known && before?.sinceThatAge !== true) return false;
   // Told once, and not by each later look.
   if (!isStill)

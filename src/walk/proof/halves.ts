@@ -81,10 +81,9 @@ async function learnNotHeeded(
 ): Promise<boolean> {
   const least = Math.min(first.stored, second.stored);
   if (least === 0) return false;
-  const { database } = context;
   // A cap would cut each of them otherwise.
   if (least >= whole.stored)
-    return (await walksAgree(database, first, second)) && learnIgnoresTime(context, span);
+    return (await walksAgree(context.database, first, second)) && learnIgnoresTime(context, span);
   const open = first.stored >= whole.stored ? 'end' : 'beginning';
   return whole.stored >= LEAST_CAP && learnOpenEnd(context, whole, span, open);
 }

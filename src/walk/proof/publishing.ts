@@ -35,7 +35,7 @@ export async function publish(
     await refuseOtherDays(context, walk);
     isOwn = true;
     await refuseForgotten(context, stored);
-    await context.checkKnown({ except: [window.day] });
+    await context.known.check({ except: [window.day] });
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
     const outcome = isOwn ? 'ended' : 'failed';

@@ -77,13 +77,8 @@ export class Asking {
   }
 
   /** The same, where it claims nothing of the span. */
-  #aside(start: number, length: number, target = this.target) {
-    return askShorter(this.#context, { ...target, start, length }, this.#walk);
-  }
-
-  /** How many of two records a part of the span shows; null: it cannot be had. */
-  async cameOf(part: WalkTarget): Promise<number | null> {
-    return (await orNull(this.#aside(0, 2, part)))?.facts.came ?? null;
+  #aside(start: number, length: number) {
+    return askShorter(this.#context, { ...this.target, start, length }, this.#walk);
   }
 
   /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */
@@ -194,9 +189,8 @@ export class Asking {
       const { pageLength: long } = this.#walk;
       const wide = long > 2 ? await orNull(this.#aside(long - 1, long)) : null;
       if (wide?.facts.beginsWithLast) throw contradicted(IGNORES_START);
-      const askTwo = (start: number, target: WalkTarget) => this.#aside(start, 2, target);
       const isAll = pages === 1 && (lastTotal ?? 0) <= records;
-      if (isAll && !(await heedsStart(this.#context, this.target, askTwo)))
+      if (isAll && !(await heedsStart(this.#context, this.target)))
         throw contradicted(COUNTS_FROM_ONE);
     } else if (came > 1 && digest === newest && paging === 'number') {
       if ((await this.#far(records, came))?.digest === digest)

@@ -36,6 +36,21 @@ export interface WindowOptions {
   readonly keepBytes: boolean;
 }
 
+/** Known answers, as they are asked for before anything new is believed. */
+export interface AskedKnown {
+  /**
+   * Asks for a known answer as a window showed nothing, and nothing again.
+   * @throws {WalkError} where none with records is repeated now, or the answer is of no known kind.
+   */
+  believeNothing(frame: Frame, span: TimeSpan): Promise<void>;
+  /**
+   * @param days of which days known answers are asked for.
+   * @returns whether a known answer is what it was; false: there is none.
+   * @throws {WalkError} where known answers are not what they were.
+   */
+  check(days?: KnownAnswerDays): Promise<boolean>;
+}
+
 /** What proving a window needs, and each of its walks. */
 export interface WindowContext extends AskingContext, WindowOptions {
   readonly window: LeasedWindow;
@@ -44,18 +59,7 @@ export interface WindowContext extends AskingContext, WindowOptions {
   readonly budget: PrefetchBudget;
   /** Told of every page that was stored. */
   readonly onPage: (page: CommittedPage) => void;
-  /**
-   * Told of a window that showed nothing, and nothing again.
-   * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
-   */
-  readonly believeNothing: (frame: Frame, span: TimeSpan) => Promise<void>;
-  /**
-   * Called before anything new is believed.
-   * @param days of which days known answers are asked for.
-   * @returns whether a known answer is what it was; false: there is none.
-   * @throws {WalkError} where known answers are not what they were.
-   */
-  readonly checkKnown: (days?: KnownAnswerDays) => Promise<boolean>;
+  readonly known: AskedKnown;
 }
 
 /** A page that was stored. */

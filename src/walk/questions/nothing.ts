@@ -2,10 +2,12 @@
 import { WalkError } from '../../errors.ts';
 import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
 import type { WalkRole } from '../../store/walks.ts';
+import { orNull } from '../failures.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
 import type { WindowContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
+import { question } from './questions.ts';
 import { partsOf, textOf } from './span.ts';
 
 /**
@@ -30,8 +32,8 @@ export async function confirmNothing(
     if (answer.came > 0 && length < most) await refuseLength(knowledge, asking, most, length);
     await asking.stillNothing(answer);
   }
-  if (role === 'whole') await refuseTooMuch(knowledge, asking);
-  if (asking.frame !== null && !beside) await context.believeNothing(asking.frame, asking.target);
+  if (role === 'whole') await refuseTooMuch(context, asking);
+  if (asking.frame !== null && !beside) await context.known.believeNothing(asking.frame, asking.target);
 }
 
 /**
@@ -39,17 +41,18 @@ export async function confirmNothing(
  * known, and any part of one that was caught so. Parts of it must show nothing, either.
  * @throws {WalkError} `capped` where one shows records again and again, and the whole none.
  */
-async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void> {
-  const { from, to, ...target } = asking.target;
-  const seconds = secondsOf({ from, to });
+async function refuseTooMuch(context: WindowContext, asking: Asking): Promise<void> {
+  const { knowledge, window } = context;
+  const seconds = secondsOf(window);
   const isDay =
     seconds === DAY_SECONDS && (knowledge.longestList >= LEAST_CAP || isTriedAsNew(knowledge));
   if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
-  for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
-    const cameUpTo = (end: string) => asking.cameOf({ ...target, ...part, to: end });
+  for (const part of partsOf(window, knowledge.hidesMuch)) {
+    const cameUpTo = async (to: string) =>
+      (await orNull(question(context, { ...window, ...part, to }, 0, 2)))?.came ?? null;
     // The last part of a day is asked for across its midnight first: some ranges show what none of one date does.
-    const isLast = isDay && part.to === to;
-    const across = isLast ? await cameUpTo(around(to, 0, 2).to) : null;
+    const isLast = isDay && part.to === window.to;
+    const across = isLast ? await cameUpTo(around(part.to, 0, 2).to) : null;
     if (across === 0) continue;
     const came = await cameUpTo(part.to);
     // There are records: at the midnight it is looked at what dates hide.
@@ -61,7 +64,7 @@ async function refuseTooMuch(knowledge: Knowledge, asking: Asking): Promise<void
     if (!(came ?? across)) continue;
     for (let time = 0; time < knowledge.repeats; time += 1)
       await asking.stillNothing(await asking.ask(0, 2 + time));
-    const told = `${textOf({ from, to })} shows nothing, and ${textOf(part)} shows records`;
+    const told = `${textOf(window)} shows nothing, and ${textOf(part)} shows records`;
     await knowledge.learn('hides_much', true, told);
     throw new WalkError('capped', told);
   }

@@ -204,15 +204,11 @@ export async function isBehindEnd(
 }
 
 /** Whether two records from the first on are others than two from the second on: here, in the whole day, or on another one. */
-export async function heedsStart(
-  context: AskingContext,
-  here: WalkTarget,
-  askTwo: (start: number, target: WalkTarget) => Promise<PageAnswer<ProbeFacts>>,
-): Promise<boolean> {
+export async function heedsStart(context: AskingContext, here: WalkTarget): Promise<boolean> {
   const day = targetOf(context.stream, dayOf(here.from.slice(0, 10)));
   const other = await elsewhere(context, { ...here, start: 1, length: 1 });
   for (const target of [here, day, other]) {
-    const shown = (start: number) => orNull(askTwo(start, target));
+    const shown = (start: number) => orNull(askShorter(context, { ...target, start, length: 2 }));
     const [first, second] = await Promise.all([shown(0), shown(1)]);
     if (first === null || second === null || first.facts.came < 2) continue;
     if (first.facts.hashes.join() !== second.facts.hashes.join()) return true;
