@@ -3,7 +3,6 @@
 import { leaseLost, WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import type { EndedWalk } from '../store/evidence/evidence.ts';
-import type { LeasedWindow } from '../store/leases.ts';
 import {
   discardWalk,
   endWalk,
@@ -17,14 +16,6 @@ import type { Walks, WindowContext } from './questions/context.ts';
 import { sameSpan } from './questions/span.ts';
 import type { WalkManner } from './rules/steps.ts';
 import { Walk } from './walk.ts';
-
-/** One window in so many is asked for its end even where its total would do. */
-const AUDIT_EVERY = 50;
-
-/** Whether this window's total is not enough for once; by a number that is mixed, since streams take turns with numbers. */
-export function isAudited({ windowId }: Pick<LeasedWindow, 'windowId'>): boolean {
-  return Math.imul(windowId, 0x9e3779b1) >>> 0 < 2 ** 32 / AUDIT_EVERY;
-}
 
 /** What is to be walked, and how. */
 export interface ToWalk {

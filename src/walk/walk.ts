@@ -20,7 +20,7 @@ import {
   withPage,
 } from './rules/observed.ts';
 import { nextStep, otherLengths, pageAfter, type WalkManner } from './rules/steps.ts';
-import { isExact, verdict } from './rules/verdict.ts';
+import { isAudited, isExact, verdict } from './rules/verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -101,10 +101,10 @@ export class Walk {
     const { records, lastTotal } = this.#observed;
     // What was taken up may have been stored days ago; and all that was heard is not gone through again at each page.
     if (this.#walk.pages > 0 || lastTotal !== records) return false;
-    const { audited = false } = this.#manner;
+    const { knowledge, window } = this.#context;
+    const audited = this.#walk.role === 'whole' && isAudited(window);
     const claims = [...this.#pageClaims, ...this.#asking.claims];
-    const { learned } = this.#context.knowledge;
-    const said = verdict({ audited, stored: records, end: 'open', claims }, learned);
+    const said = verdict({ audited, stored: records, end: 'open', claims }, knowledge.learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 

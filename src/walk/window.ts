@@ -5,7 +5,7 @@ import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
 import { isAsManyBeside } from '../store/evidence/learned.ts';
 import { isRangeRefused, orNull, refusesLength, unsettled } from './failures.ts';
 import { learnCutOtherwise, showsLonger } from './learning/caps.ts';
-import { isAudited, walkOnce } from './once.ts';
+import { walkOnce } from './once.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './proof/halves.ts';
 import { publish } from './proof/publishing.ts';
@@ -19,6 +19,7 @@ import { beginningOf, isDivisible, textOf } from './questions/span.ts';
 import {
   type Evidence,
   type HalvesObserved,
+  isAudited,
   LEAST_CAP,
   mostTold,
   verdict,
@@ -203,8 +204,7 @@ async function again(context: WindowContext, wholes: Walks): Promise<WindowEnd |
   const { knowledge, window, windowRecords } = context;
   const isWhole = knowledge.totalsCount === false || !isDivisible(context);
   const mostRecords = isWhole ? null : windowRecords;
-  const manner = { audited: isAudited(window), mostRecords };
-  const whole = { role: 'whole', span: window, earlier: wholes, manner } as const;
+  const whole = { role: 'whole', span: window, earlier: wholes, manner: { mostRecords } } as const;
   return walkOnce(context, whole).then(
     () => null,
     (error: unknown) => ended(context, error),

@@ -2,8 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../src/model.ts';
-import { isAudited } from '../../src/walk/once.ts';
-import { type Evidence, isRound, type Learned, verdict } from '../../src/walk/rules/verdict.ts';
+import {
+  type Evidence,
+  isAudited,
+  isRound,
+  type Learned,
+  verdict,
+} from '../../src/walk/rules/verdict.ts';
 
 const NOTHING: Learned = { calibrated: 0, lowerBoundFrom: null, provenSize: 0 };
 

@@ -5,8 +5,6 @@ import { isPowerOfTwo } from './verdict.ts';
 
 /** How a walk is to go; absent: not so. */
 export interface WalkManner {
-  /** Its end is asked for even where totals would do. */
-  readonly audited?: boolean;
   /**
    * One page is all: what an order that does not hold can show at once. What comes behind it is asked for where it is as large as
    * any; behind the first ones, however short they are.

@@ -7,6 +7,14 @@ import type { Claim, ListEnd, Proof } from '../../model.ts';
 /** Fewer records than this are no cap on results. */
 export const LEAST_CAP = 10;
 
+/** One window in so many is asked for its end even where its total would do. */
+const AUDIT_EVERY = 50;
+
+/** Whether the total of this window is not enough for once; by a number that is mixed, since streams take turns with numbers. */
+export function isAudited({ windowId }: { readonly windowId: number }): boolean {
+  return Math.imul(windowId, 0x9e3779b1) >>> 0 < 2 ** 32 / AUDIT_EVERY;
+}
+
 /** How the whole compares with its halves and the cut between them, record by record. */
 export interface HalvesObserved {
   /** Records that halves and cut show and the whole does not. */
