@@ -95,3 +95,15 @@ it.each(
   const cells = [stream, totals, ...KINDS.map((kind) => counts[kind]), sum];
   expect(paper('docs/completeness-cases.md').text).toContain(`| ${cells.join(' | ')} |`);
 });
+
+it('are noted with the walk that made them, those that stored nothing, too', async () => {
+  const [day = ''] = closedDays(1);
+  const source = new ImaginedSource({ [day]: records(1, 3) }, { totals: 'none' });
+  const stream = newStream();
+  await runOnce({ server, source, stream, since: day, pageLength: 5 });
+  const own = source.asked.filter((request) => isWholeDay(request) && dayOf(request.from) === day);
+  expect(own.length).toBeGreaterThan(1);
+  expect(
+    await server.query("select requests from daywalk.walks where role = 'whole'"),
+  ).toEqual([{ requests: own.length }]);
+});
