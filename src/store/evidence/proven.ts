@@ -7,10 +7,6 @@ import type { OpenWalk } from '../walks.ts';
 import { IS_NEIGHBOUR } from '../windows.ts';
 import type { HeldList } from './evidence.ts';
 
-/** The walks that the newest proof of a window `w` rests on, as a condition on a walk `k`: its own, and those united with it. */
-const IS_PROOF = `k.window_id = w.window_id
-        and (k.walk_id = (w.proof ->> 'walk')::bigint or w.proof -> 'unites' @> to_jsonb(k.walk_id))`;
-
 /** The walk that a newest proof rests on; of a cut the one across it. */
 export interface ProvenWalk
   extends Span,
@@ -70,7 +66,7 @@ export async function readNeighbours(
             jsonb_agg(k.walk_id order by k.walk_id) - 0 as unites
        from daywalk.windows cut
        join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
-       join daywalk.walks k on k.pruning is null and ${IS_PROOF}
+       join daywalk.walks k on k.pruning is null and k.walk_id = any (daywalk.walks_of(w.proof))
       where cut.window_id = $1
       group by w.window_id, cut.window_id`,
     [windowId],
@@ -239,7 +235,7 @@ export function listPublishedWindows(
                  'walkId', k.walk_id, 'records', k.records, 'proof', w.proof, 'pages', k.pages, 'pagesBefore',
                  (select coalesce(sum(b.pages), 0) from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
                    where g.pruning_id = k.pruning and b.walk_id < k.walk_id)) order by k.number) as walks
-          from daywalk.walks k where ${IS_PROOF}) as held
+          from daywalk.walks k where k.walk_id = any (daywalk.walks_of(w.proof))) as held
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date) and held.walks is not null
       order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id`,
     [streamNames, range?.from ?? null, range?.to ?? null],
