@@ -270,7 +270,7 @@ export class Walk {
     if (came === 0) {
       const { knowledge } = this.#context;
       const lengths = otherLengths(this.#asking.length, records);
-      for (let empty = 1; empty < knowledge.repeatsWhereShown; empty += 1) {
+      for (let empty = 1; empty < knowledge.repeatsWhere(true); empty += 1) {
         const length = lengths[empty % lengths.length] ?? lengths[0];
         const answer = await this.#asking.ask(records - 1, length);
         if (answer.came === 0) continue;

@@ -121,11 +121,8 @@ async function judge(
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
     if (said.kind === 'complete') return publish(context, { ...newest, heard }, said.proof);
-    if (said.kind === 'against') {
-      const next = await settleContradiction(context, wholes, newest, said);
-      if (next !== 'again') return next;
-      return again(context, wholes);
-    }
+    if (said.kind === 'against')
+      return (await settleContradiction(context, wholes, newest, said)) ?? again(context, wholes);
     switch (said.needs) {
       case 'end':
       case 'another length':

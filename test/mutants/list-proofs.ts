@@ -111,15 +111,15 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two empty answers make a day empty where one question is answered in different ways',
     'src/walk/questions/knowledge.ts',
-    'this.#repeats(this.restless || this.spansShown.has(span))',
-    'this.#repeats(this.spansShown.has(span))',
+    'wasShown || this.restless ? UNKNOWN_SHARE',
+    'wasShown ? UNKNOWN_SHARE',
     OVERLOOKED,
   ),
   mutant(
     'what a day showed to another question is forgotten when it is walked',
-    'src/walk/questions/knowledge.ts',
-    'this.restless || this.spansShown.has(span)',
-    'this.restless || this.spansShown.size < 0',
+    'src/walk/questions/nothing.ts',
+    'knowledge.spansShown.has(textOf(asking.target))',
+    'false',
     ['test/walk/unheard.test.ts'],
   ),
   mutant(

@@ -13,20 +13,20 @@ import { splitUp } from './splitting.ts';
 
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
 
-/** An end that something speaks against is walked again; then a cap is split, and anything else has failed. */
+/** An end that something speaks against is walked again (null); then a cap is split, and anything else has failed. */
 export async function settleContradiction(
   context: WindowContext,
   wholes: Walks,
   newest: EndedWalk,
   said: Against,
-): Promise<WindowEnd | 'again'> {
+): Promise<WindowEnd | null> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
-  if ((await answersDiffer(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
+  if ((await answersDiffer(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return null;
   const isC2 = said.rule === 'C2';
   if (isC2 && (await tellsOfParts(context))) return splitUp(context, said.reason, null);
   if (said.least <= newest.stored) {
     // No part tells a total either: neither will another walk.
-    if (times <= context.walkAttempts && !(isC2 && isDivisible(context))) return 'again';
+    if (times <= context.walkAttempts && !(isC2 && isDivisible(context))) return null;
     const hint = isC2 ? LACKS_TOTAL : undefined;
     throw contradicted(`${said.reason}, in ${times} walks (${said.rule})`, hint);
   }

@@ -171,21 +171,12 @@ export class Knowledge {
 
   /** How often an answer without records must come in a row to be believed. */
   get repeats(): number {
-    return this.#repeats(this.restless);
+    return this.repeatsWhere(false);
   }
 
-  /** The same of a span that may have shown records to another question. */
-  repeatsFor(span: string): number {
-    return this.#repeats(this.restless || this.spansShown.has(span));
-  }
-
-  /** The same where a record has stood. */
-  get repeatsWhereShown(): number {
-    return this.#repeats(true);
-  }
-
-  #repeats(isDoubtful: boolean): number {
-    const share = Math.max(this.#emptyShare ?? 0, isDoubtful ? UNKNOWN_SHARE : 0);
+  /** The same where a record has stood, or another question was answered with one. */
+  repeatsWhere(wasShown: boolean): number {
+    const share = Math.max(this.#emptyShare ?? 0, wasShown || this.restless ? UNKNOWN_SHARE : 0);
     if (share === 0) return 2;
     return Math.ceil(Math.log(CHANCE) / Math.log(share));
   }

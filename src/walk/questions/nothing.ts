@@ -23,7 +23,8 @@ export async function confirmNothing(
   // Beside a window one empty answer is enough, unless the source is known to give such at random.
   const beside = role !== 'whole' && asking.frame?.known !== false;
   const isSteady = !knowledge.restless && !knowledge.givesEmptiesInVain;
-  const repeats = beside && isSteady ? 1 : knowledge.repeatsFor(textOf(asking.target));
+  const wasShown = knowledge.spansShown.has(textOf(asking.target));
+  const repeats = beside && isSteady ? 1 : knowledge.repeatsWhere(wasShown);
   const most = knowledge.pageLength(context.pageLength);
   for (let came = 1; came < repeats; came += 1) {
     // What is answered with nothing may be the length, or the first records alone.
