@@ -8,6 +8,7 @@ import type { ProvenWalk } from '../../store/evidence/proven.ts';
 import type { Facts } from '../contract.ts';
 import { isRefused, orAgain, orNull } from '../failures.ts';
 import { beginsPage } from '../rules/observed.ts';
+import { downFrom } from '../rules/steps.ts';
 import type { AskingContext } from './context.ts';
 import { question } from './questions.ts';
 import { textOf } from './span.ts';
@@ -85,9 +86,7 @@ export async function lookAtEnd(
  * @param turn tells which of them, so that no cache answers.
  */
 function lengthFrom(start: number, longest: number, turn: number): number {
-  const lengths = Array.from({ length: longest }, (_, less) => longest - less).filter(
-    (length) => length > 1 && beginsPage(start, length),
-  );
+  const lengths = downFrom(longest, longest - 1).filter((length) => beginsPage(start, length));
   return lengths[turn % lengths.length] ?? 1;
 }
 

@@ -3,6 +3,7 @@ import { WalkError } from '../../errors.ts';
 import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
 import type { WalkRole } from '../../store/walks.ts';
 import { orNull } from '../failures.ts';
+import { downFrom } from '../rules/steps.ts';
 import { LEAST_CAP } from '../rules/verdict.ts';
 import type { Asking } from './asking.ts';
 import type { WindowContext } from './context.ts';
@@ -87,7 +88,7 @@ async function refuseLength(
   shown: number,
 ): Promise<void> {
   // Each of another length, as a cache may give the same empty answer again.
-  const lengths = Array.from({ length: knowledge.repeats }, (_, less) => refused - less);
+  const lengths = downFrom(refused, knowledge.repeats);
   for (let half = refused / 2; half > shown; half /= 2) lengths.push(Math.floor(half));
   const longer = lengths.filter((each) => each > shown);
   if (!knowledge.isNoChance(longer.length)) return;

@@ -104,9 +104,12 @@ const OTHER_LENGTHS = 40;
 export function otherLengths(length: number, records: number): readonly [number, ...number[]] {
   const most = Math.max(2, records % 2 === 0 ? length - 1 : length);
   const least = Math.max(2, Math.min(most / 2, most - OTHER_LENGTHS));
-  const [first = most, ...others] = Array.from(
-    { length: OTHER_LENGTHS },
-    (_, less) => most - less,
-  ).filter((each) => each >= least && !beginsPage(records - 1, each));
+  const [first = most, ...others] = downFrom(most, OTHER_LENGTHS).filter(
+    (each) => each >= least && !beginsPage(records - 1, each),
+  );
   return [first, ...others];
 }
+
+/** So many lengths, the longest first. */
+export const downFrom = (longest: number, count: number): number[] =>
+  Array.from({ length: count }, (_, less) => longest - less);
