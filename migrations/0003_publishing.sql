@@ -1223,3 +1223,36 @@ begin
    where window_id = target;
   return 'split';
 end $$;
+
+-- Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the day stays, and it
+-- stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away for a while comes back.
+-- Returns retired or lost.
+create function daywalk.retire_day(target bigint, lease uuid, recheck_days integer) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+  doubted boolean;
+begin
+  if me.window_id is null then return 'lost'; end if;
+  doubted := not exists (select from daywalk.days d where d.stream_id = me.stream_id and d.day = me.day and d.retired_since is not null)
+         and exists (select from daywalk.windows w
+                      where w.stream_id = me.stream_id and w.day = me.day and w.kind <> 'cut' and w.proof is not null and w.state <> 'replaced'
+                        and (w.state <> 'complete' or w.rewalk));
+  update daywalk.days set retired_since = coalesce(retired_since, clock_timestamp()) where stream_id = me.stream_id and day = me.day;
+  -- What a window was split into since it was proven says nothing of that; nor do parts and cuts that were never proven.
+  perform daywalk.undo_split(w.window_id) from daywalk.windows w
+    where w.stream_id = me.stream_id and w.day = me.day and w.split_by is not null and w.proof ->> 'kind' <> 'parts';
+  perform daywalk.replace_parts(array(select w.window_id from daywalk.windows w
+                                       where w.stream_id = me.stream_id and w.day = me.day and w.split_from is not null and w.proof is null
+                                         and w.state <> 'replaced'));
+  update daywalk.windows w
+     set state = 'complete', rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+         due_at = case w.kind when 'day' then coalesce(daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), recheck_days),
+                                                       case when doubted then clock_timestamp() + interval '1 day' end) end,
+         -- What another worker finds out about its midnights or parts now is nothing any more.
+         lease_id = null, lease_owner = null, lease_expires = null
+    from daywalk.streams s
+   where s.stream_id = me.stream_id and w.stream_id = me.stream_id and w.proof is not null and w.state <> 'replaced'
+     and (w.day = me.day or w.midnight in (me.day - 1, me.day));
+  return 'retired';
+end $$;

@@ -5,6 +5,7 @@ import { retireDay } from '../../src/store/evidence/forgotten.ts';
 import { noteLooked } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { readGone } from '../../src/store/publications.ts';
+import { closeSplit, replanParts, splitWindow } from '../../src/store/splits.ts';
 import { proveWindow } from '../../src/store/walks.ts';
 import { acceptSource } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
@@ -130,7 +131,6 @@ describe('a source that loses its events', () => {
     await retireDay(
       database,
       await leaseWindow(database, await windowOf(database, streamId, DAY)),
-      streamId,
       0,
     );
     expect(await told()).toMatchObject({
@@ -171,19 +171,48 @@ describe('a source that loses its events', () => {
     const splitting = await server.pool.connect();
     await splitting.query('begin');
     await splitting.query(split, [other.windowId, other.leaseId, ...halve('18:00', '12:00:00')]);
-    const retired = retireDay(database, mine, streamId, 7);
+    const retired = retireDay(database, mine, 7);
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await until('what waits for the part', async () => (await server.query(waiting)).length > 0);
     await splitting.query('commit');
     splitting.release();
     await retired;
-    const [late] = await partsOf(other.windowId);
-    await retireDay(database, await leaseWindow(database, late?.id ?? 0), streamId, 7);
     expect(
       await server.query(
         `select kind, state from daywalk.windows where kind <> 'cut' and (lease_id is not null or state <> 'replaced')`,
       ),
     ).toEqual([{ kind: 'day', state: 'complete' }]);
+  });
+
+  it('has forgotten a day that is held by its parts: what is asked between them then is asked no more', async () => {
+    const streamId = await planDays(database);
+    const top = await windowOf(database, streamId, DAY);
+    const ends = [`${DAY} 11:59:59`, `${DAY} 23:59:59`];
+    const parts = ends.map((to, index) => ({
+      from: `${DAY} ${index === 0 ? '00' : '12'}:00:00`,
+      to,
+      levelFrom: null,
+      levelTo: null,
+    }));
+    const split = { by: 'time', reason: 'too much', total: 2, parts, cuts: [] } as const;
+    await splitWindow(database, await leaseWindow(database, top), split);
+    const below = () =>
+      server.query<{ id: number; kind: string; state: string }>(
+        'select window_id::int as id, kind, state from daywalk.windows where split_from = $1 order by kind desc, from_time',
+        [top],
+      );
+    for (const [index, { id }] of (await below()).entries())
+      await proveTexts(database, id, [textsOf([index])]);
+    const proof = { kind: 'parts', rule: 'C9', records: 2, why: '', total: 2, calibrated: true } as const;
+    await closeSplit(database, await leaseWindow(database, top), proof);
+    const [cut = ''] = ends;
+    await replanParts(database, await leaseWindow(database, top), { parts: [], cuts: [cut] });
+    await retireDay(database, await leaseWindow(database, top), 7);
+    expect((await below()).map(({ kind, state }) => [kind, state])).toEqual([
+      ['part', 'complete'],
+      ['part', 'complete'],
+      ['cut', 'replaced'],
+    ]);
   });
 });
 

@@ -2,6 +2,7 @@
 import type { Day, Span } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { Lease, LeasedWindow } from '../leases.ts';
+import { callFenced } from '../walks.ts';
 
 /** A day with records before another one, or behind it. */
 export interface ShownBefore extends Span {
@@ -95,55 +96,15 @@ export function countShown(database: Database, streamId: number, day: Day): Prom
 }
 
 /**
- * Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the
- * day stays, and it stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away
- * for a while comes back.
+ * Notes that the source has forgotten a day, of which the window is one, and gives the window back: what is shown of the day stays, and
+ * the day stays complete.
+ * @throws {LeaseLostError} where another worker holds the window.
  */
 export async function retireDay(
   database: Database,
   lease: Lease,
-  streamId: number,
   recheckDays: number,
 ): Promise<void> {
-  await database.persist(
-    `with held as (
-       select w.day, d.retired_since is null
-                     and exists (select from daywalk.windows o
-                                  where o.stream_id = w.stream_id and o.day = w.day and o.kind <> 'cut' and o.proof is not null and o.state <> 'replaced'
-                                    and (o.state <> 'complete' or o.rewalk)) as doubted
-         from daywalk.windows w left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-        where w.window_id = $1 and w.lease_id = $2::uuid
-     ), retired as (
-       update daywalk.days d set retired_since = coalesce(d.retired_since, clock_timestamp())
-         from held where d.stream_id = $3 and d.day = held.day
-     ), replaced as materialized (
-       -- What a window was split into since it was proven says nothing of that: the split is undone.
-       select part.window_id
-         from held join daywalk.windows o on o.stream_id = $3 and o.day = held.day and o.split_by is not null and o.proof ->> 'kind' <> 'parts'
-        cross join lateral daywalk.subtree(o.window_id) as part (window_id) where part.window_id <> o.window_id
-        union
-       -- Nor does what was never proven, as what another worker split a part into while this was noted.
-       select part.window_id
-         from held join daywalk.windows part on part.stream_id = $3 and part.day = held.day
-        where part.split_from is not null and part.proof is null and part.state <> 'replaced'
-     ), undone as materialized (
-       select daywalk.replace_parts(array(select window_id from replaced))
-     )
-     update daywalk.windows w
-        set due_at = case w.kind when 'day' then coalesce(
-              daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),
-              case when held.doubted then clock_timestamp() + interval '1 day' end) end,
-            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            state = 'complete',
-            split_by = case w.proof ->> 'kind' when 'parts' then w.split_by end,
-            split_reason = case w.proof ->> 'kind' when 'parts' then w.split_reason end,
-            split_total = case w.proof ->> 'kind' when 'parts' then w.split_total end,
-            split_calibrated = w.split_calibrated and w.proof ->> 'kind' = 'parts',
-            -- What another worker finds out about its midnights or parts now is nothing any more.
-            lease_id = null, lease_owner = null, lease_expires = null
-       from held join daywalk.streams s on s.stream_id = $3 cross join undone
-      where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced' and w.window_id not in (select window_id from replaced)
-        and (w.day = held.day or w.midnight in (held.day - 1, held.day))`,
-    [lease.windowId, lease.leaseId, streamId, recheckDays],
-  );
+  const sql = 'select daywalk.retire_day($1, $2::uuid, $3) as outcome';
+  await callFenced(database, lease, sql, [recheckDays]);
 }

@@ -45,7 +45,7 @@ async function isRetired(context: WindowContext): Promise<boolean> {
       { day: window.day },
       'the source does not show this day any more, as older ones before; what was proven stays here, nothing is to be done',
     );
-  await retireDay(database, window, knowledge.streamId, context.recheckDays);
+  await retireDay(database, window, context.recheckDays);
   return true;
 }
 
