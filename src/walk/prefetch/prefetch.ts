@@ -18,8 +18,8 @@ interface PendingPage {
   readonly priority: Priority;
   /** What it holds of the budget. */
   bytes: number;
-  /** Its error is believed only when the page's turn comes: then it is asked for again. */
-  failed: boolean;
+  /** Why it failed; null: it did not. When its turn comes it is asked for again, but for a refused key: a lock-out may follow. */
+  error: unknown;
 }
 
 /**
@@ -48,7 +48,7 @@ export class Prefetch implements PrefetchingWalk {
 
   get wants(): number | null {
     // Nothing goes behind a failure, and its size is not known before a page has come.
-    const held = this.#stop.signal.aborted || this.#queue.some(({ failed }) => failed);
+    const held = this.#stop.signal.aborted || this.#queue.some(({ error }) => error !== null);
     const none = this.#wanted.length === 0 || this.#largestBody === 0;
     return held || none ? null : this.#largestBody;
   }
@@ -103,10 +103,13 @@ export class Prefetch implements PrefetchingWalk {
     const page = budget.request(() =>
       fetchPage(request, { signal, priority }).then(
         (came) => this.#came(pending, came),
-        (error: unknown) => this.#failed(pending, error, signal),
+        (error: unknown) => {
+          pending.error = error;
+          throw error;
+        },
       ),
     );
-    const pending: PendingPage = { request, page, priority, bytes, failed: false };
+    const pending: PendingPage = { request, page, priority, bytes, error: null };
     // Nobody may be waiting for it yet, or ever.
     page.catch(() => {});
     this.#queue.push(pending);
@@ -116,8 +119,7 @@ export class Prefetch implements PrefetchingWalk {
   drop(): void {
     if (this.#certain && this.#queue.length > 0) this.#context.trust.surprised();
     this.#empty(undefined);
-    if (!this.#context.signal.aborted && !(this.#stop.signal.reason instanceof RefusedError))
-      this.#stop = new AbortController();
+    if (!this.#context.signal.aborted) this.#stop = new AbortController();
   }
 
   /** Throws away what is ahead, for good. */
@@ -143,21 +145,13 @@ export class Prefetch implements PrefetchingWalk {
     return page;
   }
 
-  #failed(pending: PendingPage, error: unknown, { aborted }: AbortSignal): never {
-    pending.failed = true;
-    // A refused key stops everything at once: a lock-out may follow.
-    if (!aborted && pending.priority.ahead && error instanceof RefusedError)
-      this.#stop.abort(error);
-    throw error;
-  }
-
   #take(request: PageRequest): Promise<Page> {
     const [pending] = this.#queue;
     if (pending !== undefined && same(pending.request, request)) {
       this.#queue.shift();
       this.#context.budget.bytes -= pending.bytes;
       pending.priority.ahead = false;
-      if (!pending.failed) return pending.page;
+      if (pending.error === null || pending.error instanceof RefusedError) return pending.page;
     }
     const { budget, fetchPage, priority } = this.#context;
     const { signal } = this.#stop;
