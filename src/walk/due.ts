@@ -57,7 +57,7 @@ export interface WalkParts {
 
 /** How to run windows. */
 export interface WalkOptions extends WindowOptions {
-  /** Requests under way beyond which no page is fetched ahead. */
+  /** Requests that the source lets under way at a time. */
   readonly concurrency: number;
   /** Windows walked at a time, where something else bounds the requests; absent: as many as `concurrency`. */
   readonly windows?: number;
@@ -71,8 +71,8 @@ const FRUITLESS_LEASES = 10;
 const FAILURES_IN_A_ROW = 3;
 /** Where there is no known answer, the newest day is asked for after so many. */
 const MOST_FAILURES_IN_A_ROW = 10;
-/** Pages ahead that wait for the limiter's word. */
-const IN_LINE = 2;
+/** Pages ahead for each request that may be under way. */
+const AHEAD = 2;
 /** Waits for other processes' leases: their ends, within these bounds. */
 const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
@@ -113,7 +113,7 @@ export async function runDueWindows(
   const own = { ...parts, signal: AbortSignal.any([signal, fatal.signal]) };
   const states = await openStreams(own, parts.reader, streams);
   const { concurrency, aheadBytes, windows = concurrency } = options;
-  const budget = new PrefetchBudget({ requests: concurrency, inLine: IN_LINE, bytes: aheadBytes });
+  const budget = new PrefetchBudget({ pages: AHEAD * concurrency, bytes: aheadBytes });
   const context: RunContext = {
     ...own,
     ...options,

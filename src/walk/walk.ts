@@ -38,22 +38,20 @@ export class Walk {
   #inVain = 0;
 
   constructor(context: WindowContext, walk: OpenWalk, manner: WalkManner) {
-    const { budget, knowledge } = context;
     const fetchPage: FetchPage = async (asked, options) => {
       this.#requests += 1;
       const page = await context.fetchPage(asked, options);
       this.#requests += page.requests - 1;
       return page;
     };
-    this.#context = {
-      ...context,
-      fetchPage: (asked, options) => budget.request(() => fetchPage(asked, options)),
-    };
+    this.#context = { ...context, fetchPage };
     this.#walk = walk;
     this.#manner = manner;
-    this.#prefetch = new Prefetch({ ...context, fetchPage, trust: knowledge.trust });
+    this.#prefetch = new Prefetch({ ...this.#context, trust: context.knowledge.trust });
     this.#asking = new Asking(this.#context, walk);
-    this.#observed = nothingObserved(manner.unlinked ? 'number' : (knowledge.paging ?? 'offset'));
+    this.#observed = nothingObserved(
+      manner.unlinked ? 'number' : (context.knowledge.paging ?? 'offset'),
+    );
   }
 
   /** What is noted with the walk when it ends. */

@@ -1,12 +1,10 @@
-/** The budget of pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored. */
+/** The budget of pages ahead: how many all walks of a process may have together, and how many bytes. */
 
 /** How much there is. */
 export interface PrefetchLimits {
-  /** Pages are fetched ahead while fewer requests than this are under way in the process. */
-  readonly requests: number;
-  /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends. */
-  readonly inLine: number;
-  /** Bytes of pages that are fetched ahead, under way or waiting to be stored. */
+  /** Pages, on their way or waiting to be stored: some arrive while others wait, and more would only wait longer. */
+  readonly pages: number;
+  /** Bytes of these. */
   readonly bytes: number;
 }
 
@@ -20,43 +18,21 @@ export interface PrefetchingWalk {
   begin(): void;
 }
 
-/** Requests that a walk needs now always pass; pages ahead take what they leave. */
+/** Pages ahead take what the requests leave that walks need now: those always pass, and go first in the limiter's line. */
 export class PrefetchBudget {
   readonly limits: PrefetchLimits;
   /** Walks that would fetch ahead. */
   readonly walks = new Set<PrefetchingWalk>();
   /** Of pages ahead, as far as their sizes are known. */
   bytes = 0;
-  #underWay = 0;
 
   constructor(limits: PrefetchLimits) {
     this.limits = limits;
   }
 
-  /** So many pages may be ahead, of all walks together: some arrive while others wait, and more would only wait longer. */
-  get mostPages(): number {
-    return 2 * this.limits.requests;
-  }
-
-  /** Makes a request and counts it while it is under way. */
-  async request<T>(ask: () => Promise<T>): Promise<T> {
-    this.#underWay += 1;
-    try {
-      return await ask();
-    } finally {
-      this.#underWay -= 1;
-      this.offer();
-    }
-  }
-
   /** Lets walks fetch ahead while there is room. */
   offer(): void {
-    const { requests, inLine } = this.limits;
-    while (this.#underWay < requests + inLine) {
-      const next = this.#next();
-      if (next === null) return;
-      next.begin();
-    }
+    for (let next = this.#next(); next !== null; next = this.#next()) next.begin();
   }
 
   #next(): PrefetchingWalk | null {
@@ -68,6 +44,6 @@ export class PrefetchBudget {
       if (wants === null || this.bytes + wants > this.limits.bytes) continue;
       if (next === null || walk.ahead < next.ahead) next = walk;
     }
-    return pages < this.mostPages ? next : null;
+    return pages < this.limits.pages ? next : null;
   }
 }

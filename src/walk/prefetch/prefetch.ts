@@ -59,7 +59,8 @@ export class Prefetch implements PrefetchingWalk {
    */
   follow(observed: WalkObserved, next: PageRequest, lengthAt: (start: number) => number): void {
     const { budget, trust } = this.#context;
-    const most = { guessed: budget.mostPages, certain: Math.min(budget.mostPages, trust.pages) };
+    const { pages } = budget.limits;
+    const most = { guessed: pages, certain: Math.min(pages, trust.pages) };
     const { starts, certain } = following(observed, next.length, this.#fullRun, most);
     const plan = [next, ...starts.map((start) => ({ ...next, start, length: lengthAt(start) }))];
     const other = ({ request }: PendingPage, index: number) =>
@@ -99,15 +100,12 @@ export class Prefetch implements PrefetchingWalk {
     budget.bytes += bytes;
     // Pages ahead stand behind those that the walk needs now, until their turn has come.
     const priority = { ...this.#context.priority, ahead: true };
-    // What a request came to is known before its place is given to another one.
-    const page = budget.request(() =>
-      fetchPage(request, { signal, priority }).then(
-        (came) => this.#came(pending, came),
-        (error: unknown) => {
-          pending.error = error;
-          throw error;
-        },
-      ),
+    const page = fetchPage(request, { signal, priority }).then(
+      (came) => this.#came(pending, came),
+      (error: unknown) => {
+        pending.error = error;
+        throw error;
+      },
     );
     const pending: PendingPage = { request, page, priority, bytes, error: null };
     // Nobody may be waiting for it yet, or ever.
@@ -127,6 +125,7 @@ export class Prefetch implements PrefetchingWalk {
     this.#context.signal.removeEventListener('abort', this.#onAbort);
     this.#context.budget.walks.delete(this);
     this.#empty(undefined);
+    this.#context.budget.offer();
   }
 
   readonly #onAbort = (): void => this.#empty(this.#context.signal.reason);
@@ -153,9 +152,8 @@ export class Prefetch implements PrefetchingWalk {
       pending.priority.ahead = false;
       if (pending.error === null || pending.error instanceof RefusedError) return pending.page;
     }
-    const { budget, fetchPage, priority } = this.#context;
-    const { signal } = this.#stop;
-    return budget.request(() => fetchPage(request, { signal, priority }));
+    const { fetchPage, priority } = this.#context;
+    return fetchPage(request, { signal: this.#stop.signal, priority });
   }
 }
 
