@@ -101,11 +101,9 @@ export function following(
   return { certain, starts: Array.from({ length: count }, (_, n) => first + (n + 1) * advance) };
 }
 
-const MOST_TRUST = 1024;
-
 /** How far ahead the pages of a stream may be asked for; a page that came otherwise than foretold takes it away, full ones earn it back. */
 export class Trust {
-  #pages = MOST_TRUST;
+  #pages = Number.POSITIVE_INFINITY;
 
   /** Pages of one walk. */
   get pages(): number {
@@ -114,7 +112,7 @@ export class Trust {
 
   /** A page came as full as those before. */
   confirmed(): void {
-    this.#pages = this.#pages < 1 ? this.#pages + 1 : Math.min(MOST_TRUST, this.#pages * 2);
+    this.#pages += Math.max(1, this.#pages);
   }
 
   /** Pages ahead had to be thrown away. */
