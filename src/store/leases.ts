@@ -171,22 +171,14 @@ export async function failWindow(
   );
 }
 
-/** The windows of a stream that have failed, and were never complete. */
-export function listFailed(database: Database, streamId: number): Promise<number[]> {
-  return database.value(
-    `select coalesce(jsonb_agg(window_id), '[]') from daywalk.windows where stream_id = $1 and state = 'failed' and proof is null`,
-    [streamId],
-  );
-}
-
-/** Makes windows due that have failed, and were never complete, as if they had not been tried, once their day is closed. */
-export async function unfail(database: Database, windowIds: readonly number[]): Promise<void> {
+/** Makes windows of a stream due that have failed, and were never complete, as if they had not been tried, once their day is closed. */
+export async function unfail(database: Database, streamId: number): Promise<void> {
   await database.persist(
     `update daywalk.windows w
         set state = 'pending', due_at = ${onceClosed('s')},
             failures = 0, attempts = 0, last_error = null, last_failed_at = null
-       from daywalk.streams s where s.stream_id = w.stream_id and window_id = any ($1::bigint[]) and state = 'failed' and proof is null`,
-    [windowIds],
+       from daywalk.streams s where s.stream_id = $1 and w.stream_id = $1 and state = 'failed' and proof is null`,
+    [streamId],
   );
 }
 

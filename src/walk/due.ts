@@ -26,7 +26,6 @@ import type { WalkEvent, WindowName } from './events.ts';
 import { contradicted, windowFailure } from './failures.ts';
 import {
   isMisaddressed,
-  noteUntold,
   openStreams,
   refuseMisaddressed,
   retryUntold,
@@ -164,24 +163,24 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   const { streamId, windowId, kind, day, from, to } = leased;
   // Only windows of these streams are leased.
   const state = context.states.find((one) => one.streamId === streamId) as StreamState;
-  const { contract, firstAnswer } = state;
+  const { firstAnswer } = state;
   const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
   const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
-  try {
-    const end = await whileLeased(context, leased, (signal) =>
-      firstAnswer.run(
-        // Who waited for another one's first answer need not ask a stream that was given up for it.
-        (onFirst) => (state.stopped ? giveBack(turn) : decide(contextOf(turn, signal, onFirst))),
-        () => contract.known !== null,
-      ),
+  const run = (signal: AbortSignal) =>
+    firstAnswer.run(
+      // Who waited for another one's first answer need not ask a stream that was given up for it.
+      (onFirst) => (state.stopped ? giveBack(turn) : decide(contextOf(turn, signal, onFirst))),
+      () => !state.untold || state.knowledge.lastGood !== null,
     );
+  try {
+    // What fails with records is no part of what failed before any were shown.
+    const end = await whileLeased(context, leased, run).finally(() => retryUntold(database, state));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
   } catch (error) {
     await settle(turn, error);
   }
-  await retryUntold(database, state);
 }
 
 function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): WindowContext {
@@ -256,7 +255,6 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
   if (failure.judged && leased.kind === 'part') await letPartsWait(database, leased);
-  noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;

@@ -1,16 +1,10 @@
 /** What is known of the streams while their windows are run. */
-import {
-  EnvelopeError,
-  RequestError,
-  SettingsError,
-  UnavailableError,
-  WalkError,
-} from '../errors.ts';
+import { RequestError, SettingsError, UnavailableError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
-import { readLargest } from '../store/evidence/proven.ts';
-import { listFailed, unfail } from '../store/leases.ts';
+import { readKnownAnswers, readLargest } from '../store/evidence/proven.ts';
+import { unfail } from '../store/leases.ts';
 import { OneAtATime } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import type { AskingContext } from './questions/context.ts';
@@ -36,10 +30,8 @@ export interface StreamState {
   readonly known: KnownAnswers;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
-  readonly failedUntold: number[];
-  /** Those that were walked again for it: once in a run. */
-  readonly retried: Set<number>;
+  /** No known answer was there when it was opened: a window that failed may have been answered "nothing". */
+  untold: boolean;
 }
 
 /** Streams, by id, each with its contract and what was learned of it. */
@@ -53,9 +45,10 @@ export async function openStreams(
     [...streams].map(async ([streamId, stream]) => {
       // With a contract of other settings go facts.
       const contract = await StreamContract.open(database, reader, { streamId, ...stream });
-      const [facts, largest] = await Promise.all([
+      const [facts, largest, answers] = await Promise.all([
         readLearned(database, [streamId]),
         readLargest(database, streamId),
+        readKnownAnswers(database, streamId),
       ]);
       const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
@@ -70,9 +63,7 @@ export async function openStreams(
         contract,
         failuresInARow: 0,
         stopped: false,
-        // Those of a process that was killed before any answer showed records are not known apart any more.
-        failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
-        retried: new Set<number>(),
+        untold: answers.length === 0,
         firstAnswer: new OneAtATime(),
         known: new KnownAnswers({ ...parts, stream, contract, knowledge, priority }),
       };
@@ -80,29 +71,11 @@ export async function openStreams(
   );
 }
 
-/** Notes a window whose answer may have meant "nothing": that is told by a question that is answered with records, which may have come since. */
-export function noteUntold(
-  { contract, failedUntold, retried }: StreamState,
-  { windowId }: { readonly windowId: number },
-  error: unknown,
-): void {
-  if (retried.has(windowId)) return;
-  const { fault, cause } = error instanceof WalkError ? error : {};
-  // What an answer says beside no records, those with records may say, too.
-  const isNoPage =
-    contract.known === null && (error instanceof EnvelopeError || isMisaddressed(cause));
-  if (fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);
-}
-
-/** Has what failed before any answer showed records walked again: what an answer without records means can be told now. */
-export async function retryUntold(
-  database: Database,
-  { knowledge, failedUntold, retried }: StreamState,
-): Promise<void> {
-  if (knowledge.lastGood === null || failedUntold.length === 0) return;
-  const windowIds = failedUntold.splice(0);
-  for (const windowId of windowIds) retried.add(windowId);
-  await unfail(database, windowIds);
+/** With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. */
+export async function retryUntold(database: Database, state: StreamState): Promise<void> {
+  if (!state.untold || state.knowledge.lastGood === null) return;
+  state.untold = false;
+  await unfail(database, state.streamId);
 }
 
 /** Whether an answer says that the address is wrong, not the window. */
@@ -123,8 +96,7 @@ export async function refuseMisaddressed(
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
-  const untold = states.flatMap(({ failedUntold }) => failedUntold);
-  await unfail(database, untold);
+  for (const { streamId, untold } of states) if (untold) await unfail(database, streamId);
   const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
   const details = { cause: first.misaddressed, hint };
   throw states.every(({ contract }) => contract.known === null)

@@ -1092,10 +1092,10 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     OVERLOOKED,
   ),
   mutant(
-    'what failed in the moment in which records came is not walked again',
-    'src/walk/known-streams.ts',
-    "if (fault === 'unknown-answer' || isNoPage) failedUntold.push(windowId);",
-    'if (isNoPage) failedUntold.push(windowId);',
+    'windows begin in the moment in which it is known where lists are, and no record was noted yet',
+    'src/walk/due.ts',
+    '!state.untold || state.knowledge.lastGood !== null',
+    'state.contract.known !== null',
     ODD,
   ),
   mutant(

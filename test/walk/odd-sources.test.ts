@@ -1634,6 +1634,37 @@ describe('a day without records that came first, in words that nobody knows', ()
       ['complete', null],
     ]);
   });
+
+  it('is not asked for yet in the moment in which another day has shown where lists are, and its first page is not stored', async () => {
+    const [shown = '', empty = ''] = closedDays(2);
+    const source = new ImaginedSource(
+      { [shown]: records(1, 5) },
+      { wrap: (page) => (page.length === 0 ? 'null' : `[${page.join(',')}]`) },
+    );
+    let find = () => {};
+    const found = new Promise<void>((resolve) => {
+      find = resolve;
+    });
+    let leases = 0;
+    let early: boolean | null = null;
+    const gate: Gate = async (statement, act) => {
+      if (statement?.includes('store_page') && early === null) {
+        early = false;
+        find();
+        // As long as the other window would take to be asked for.
+        for (let time = 0; time < 50; time += 1) await server.query('select 1');
+        early = source.asked.some(({ from }) => from.startsWith(empty));
+      }
+      const done = await act();
+      const isLeased = statement?.includes('skip locked') && Array.isArray(done) && done.length > 0;
+      if (isLeased) leases += 1;
+      if (isLeased && leases === 2) await found;
+      return done;
+    };
+    const exporting = { server, source, stream: newStream(), concurrency: 2, gate };
+    await runOnce({ ...exporting, since: shown });
+    expect(early).toBe(false);
+  });
 });
 
 describe('pages by number of which the last, full one comes for all that is behind it', () => {
