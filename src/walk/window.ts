@@ -21,6 +21,7 @@ import {
   type HalvesObserved,
   isAudited,
   LEAST_CAP,
+  mostShown,
   mostTold,
   verdict,
 } from './rules/verdict.ts';
@@ -71,7 +72,7 @@ async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolea
 async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
-  const isEmpty = newest?.end === 'nothing' && wholes.every(hasShownNothing);
+  const isEmpty = newest?.end === 'nothing' && wholes.every(({ claims }) => mostShown(claims) === 0);
   if (context.knowledge.restless)
     return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);
@@ -172,9 +173,6 @@ async function halvesOf(
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, reason, size);
 }
-
-/** No answer showed a record, also none that became no page. */
-const hasShownNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came }) => came === 0);
 
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
 async function afterMoves(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
