@@ -66,6 +66,7 @@ create table daywalk.learned (
   value jsonb not null,
   evidence text not null,
   learned_at timestamp with time zone default clock_timestamp() not null,
+  kept boolean default false not null,
   constraint learned_pkey PRIMARY KEY (stream_id, fact),
   constraint learned_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
@@ -2772,10 +2773,7 @@ begin
      set outcome = 'proven', proof = evidence, reason = null, finished_at = coalesce(k.finished_at, clock_timestamp())
    where k.walk_id = any (named) and coalesce(k.outcome, 'ended') = 'ended';
   me.current_walk := nullif(me.current_walk, walk);
-  -- The whole stands for what was split.
-  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
-  update daywalk.windows set split_by = null, split_reason = null, split_total = null, split_calibrated = false, state = 'pending'
-   where window_id = target and split_by is not null;
+  perform daywalk.undo_split(target);
   perform daywalk.complete_window(me, shown);
   return 'proven';
 end $function$;
@@ -3014,7 +3012,8 @@ CREATE OR REPLACE FUNCTION daywalk.replace_parts(of_windows bigint[])
 AS $function$
   select daywalk.end_open_walk(w.current_walk, 'its window was replaced') from daywalk.windows w where w.window_id = any (of_windows);
   update daywalk.windows
-     set state = 'replaced', due_at = null, rewalk = false, current_walk = null, last_error = null, last_failed_at = null,
+     set state = 'replaced', split_by = null, split_reason = null, split_total = null, split_calibrated = false,
+         due_at = null, rewalk = false, current_walk = null, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null
    where window_id = any (of_windows);
 $function$;
@@ -3144,6 +3143,39 @@ AS $function$
    where s.stream_id = of_stream and y.table_id = t.table_id and y.records > 0 and t.columns @> '[{"type": "timestamptz"}]'
      and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.day = y.day and g.what = 'day')
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.retire_day(target bigint, lease uuid, recheck_days integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+  doubted boolean;
+begin
+  if me.window_id is null then return 'lost'; end if;
+  doubted := not exists (select from daywalk.days d where d.stream_id = me.stream_id and d.day = me.day and d.retired_since is not null)
+         and exists (select from daywalk.windows w
+                      where w.stream_id = me.stream_id and w.day = me.day and w.kind <> 'cut' and w.proof is not null and w.state <> 'replaced'
+                        and (w.state <> 'complete' or w.rewalk));
+  update daywalk.days set retired_since = coalesce(retired_since, clock_timestamp()) where stream_id = me.stream_id and day = me.day;
+  -- What a window was split into since it was proven says nothing of that; nor do parts and cuts that were never proven.
+  perform daywalk.undo_split(w.window_id) from daywalk.windows w
+    where w.stream_id = me.stream_id and w.day = me.day and w.split_by is not null and w.proof ->> 'kind' <> 'parts';
+  perform daywalk.replace_parts(array(select w.window_id from daywalk.windows w
+                                       where w.stream_id = me.stream_id and w.day = me.day and w.split_from is not null and w.proof is null
+                                         and w.state <> 'replaced'));
+  update daywalk.windows w
+     set state = 'complete', rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+         due_at = case w.kind when 'day' then coalesce(daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), recheck_days),
+                                                       case when doubted then clock_timestamp() + interval '1 day' end) end,
+         -- What another worker finds out about its midnights or parts now is nothing any more.
+         lease_id = null, lease_owner = null, lease_expires = null
+    from daywalk.streams s
+   where s.stream_id = me.stream_id and w.stream_id = me.stream_id and w.proof is not null and w.state <> 'replaced'
+     and (w.day = me.day or w.midnight in (me.day - 1, me.day));
+  return 'retired';
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.says_nothing(value jsonb)
  RETURNS boolean
@@ -3507,7 +3539,7 @@ begin
     return case when exists (select from daywalk.windows where window_id = target and split_reason = why) then 'split' else 'lost' end;
   end if;
   perform daywalk.end_open_walk(me.current_walk, 'the window was split');
-  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  perform daywalk.undo_split(target);
   insert into daywalk.windows as w (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
   select me.stream_id, given.kind, me.day, given.from_time, given.to_time, given.level_from, given.level_to, target, me.purpose
     from (select 'part' as kind, part.* from unnest(parts_from, parts_to, levels_from, levels_to) as part (from_time, to_time, level_from, level_to)
@@ -3515,9 +3547,9 @@ begin
           select 'cut', s, s + interval '1 second', me.level_from, me.level_to from unnest(cuts) as s) as given
   on conflict (kind, stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
      set state = 'pending', due_at = clock_timestamp(), split_from = excluded.split_from, purpose = excluded.purpose,
-         split_by = null, split_reason = null, split_total = null, split_calibrated = false, failures = 0, attempts = 0;
+         failures = 0, attempts = 0;
   update daywalk.windows w
-     set state = 'split', split_by = by_what, split_reason = why, split_total = total, split_calibrated = false,
+     set state = 'split', split_by = by_what, split_reason = why, split_total = total,
          judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = target),
          due_at = null, rewalk = false, current_walk = null, attempts = 0, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null
@@ -3817,6 +3849,16 @@ AS $function$
    where cut.stream_id = of_stream and cut.midnight = at_midnight and (cut.proof ->> 'removed')::bigint > 0
      and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
                       where w.stream_id = of_stream and w.day = beside and w.kind = 'day' and k.shown <> 'no')
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.undo_split(target bigint)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  update daywalk.windows set state = 'pending', split_by = null, split_reason = null, split_total = null, split_calibrated = false
+   where window_id = target and split_by is not null;
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
@@ -4656,6 +4698,7 @@ comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts l
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';
+comment on column daywalk.learned.kept is 'It does not expire: where it is wrong by now, more is asked for than need be.';
 
 comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when what is shown of it has changed. Append-only.';
 comment on column daywalk.ledger.stream_id is 'The stream, by its key in daywalk.streams.';

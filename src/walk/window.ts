@@ -72,7 +72,8 @@ async function isOutdated(context: WindowContext, wholes: Walks): Promise<boolea
 async function advance(context: WindowContext, wholes: Walks): Promise<WindowEnd | null> {
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
-  const isEmpty = newest?.end === 'nothing' && wholes.every(({ claims }) => mostShown(claims) === 0);
+  const isEmpty =
+    newest?.end === 'nothing' && wholes.every(({ claims }) => mostShown(claims) === 0);
   if (context.knowledge.restless)
     return isEmpty ? judge(context, wholes, newest) : byUnion(context, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, wholes);

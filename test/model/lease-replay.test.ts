@@ -109,7 +109,12 @@ class RealWindow {
         });
       case 'page': {
         const checkpoint = { walkId, nextStart: at, pages: at, skip: 0 } as const;
-        return storePage(storing(database, lease), checkpoint, pageOf(at, records(at + 1, 1), PAGES), CONTRACT);
+        return storePage(
+          storing(database, lease),
+          checkpoint,
+          pageOf(at, records(at + 1, 1), PAGES),
+          CONTRACT,
+        );
       }
       case 'end':
         return endWalk(database, lease, walkId, {

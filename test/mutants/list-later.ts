@@ -786,8 +786,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is halved in turn the other half is not looked at',
     'src/walk/proof/halves.ts',
-    '.flatMap(walksOf), ...beside] }',
-    '.flatMap(walksOf)] }',
+    '.flatMap(walksOf), ...beside],',
+    '.flatMap(walksOf)],',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(

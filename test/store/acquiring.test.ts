@@ -238,7 +238,12 @@ describe('a lease', () => {
       await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
     }
     const begun = await beginWalk(database, streamId);
-    await storePage(storing(database, begun.window), begun.checkpoint, pageOf(0, records(1, 2)), CONTRACT);
+    await storePage(
+      storing(database, begun.window),
+      begun.checkpoint,
+      pageOf(0, records(1, 2)),
+      CONTRACT,
+    );
     await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
     const next = await beginWalk(database, streamId);
     expect(next.window.attempts).toBe(1);

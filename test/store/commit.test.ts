@@ -245,7 +245,12 @@ describe('a body that jsonb refuses', () => {
   it('keeps the bytes of other pages only where that is asked for', async () => {
     await store();
     const page = pageOf(3, records(4, 1), 4);
-    await storePage({ ...storing(database, begun.window), keepBytes: true }, { ...begun.checkpoint, nextStart: 3, pages: 1 }, page, CONTRACT);
+    await storePage(
+      { ...storing(database, begun.window), keepBytes: true },
+      { ...begun.checkpoint, nextStart: 3, pages: 1 },
+      page,
+      CONTRACT,
+    );
     expect(
       await server.query(
         'select bytes, changes from daywalk.pages where walk_id = $1 order by page_no',

@@ -132,7 +132,12 @@ describe('the page beside its body', () => {
         .filter((line) => line !== '')
         .slice(0, tries(500, 2000));
       const { database, begun } = await begin();
-      await storePage(storing(database, begun.window), begun.checkpoint, { ...pageOf(0, lines), length: 2000 }, CONTRACT);
+      await storePage(
+        storing(database, begun.window),
+        begun.checkpoint,
+        { ...pageOf(0, lines), length: 2000 },
+        CONTRACT,
+      );
       const [row] = await server.query(
         `with sent as (select ordinality as n, line::jsonb as record from unnest($2::text[]) with ordinality as l (line, ordinality)),
             kept as (select ordinality as n, record from daywalk.pages p, jsonb_array_elements(p.body -> 'data') with ordinality as r (record, ordinality) where p.walk_id = $1)

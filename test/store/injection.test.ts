@@ -63,7 +63,12 @@ describe.each(HOSTILE)('%j', (text) => {
     const begun = await beginWalk(database, streamId, text);
     const body = JSON.stringify({ [text]: [{ [text]: text }] });
     const contract = { recordsPath: [text], totalPath: [text, text], relationPath: null };
-    await storePage(storing(database, begun.window), begun.checkpoint, pageOfBody(0, body), contract);
+    await storePage(
+      storing(database, begun.window),
+      begun.checkpoint,
+      pageOfBody(0, body),
+      contract,
+    );
 
     const [stored] = await server.query(
       `select s.filters ->> 'search' as filter, w.last_error as reason, k.records_path as path,

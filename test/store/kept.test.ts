@@ -203,7 +203,14 @@ describe('a source that loses its events', () => {
       );
     for (const [index, { id }] of (await below()).entries())
       await proveTexts(database, id, [textsOf([index])]);
-    const proof = { kind: 'parts', rule: 'C9', records: 2, why: '', total: 2, calibrated: true } as const;
+    const proof = {
+      kind: 'parts',
+      rule: 'C9',
+      records: 2,
+      why: '',
+      total: 2,
+      calibrated: true,
+    } as const;
     await closeSplit(database, await leaseWindow(database, top), proof);
     const [cut = ''] = ends;
     await replanParts(database, await leaseWindow(database, top), { parts: [], cuts: [cut] });

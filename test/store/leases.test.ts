@@ -238,7 +238,12 @@ describe('a worker that lost its lease (I2)', () => {
     await thief.query(`update daywalk.windows set lease_id = $1, lease_owner = 'thief'`, [
       randomUUID(),
     ]);
-    const stored = storePage(storing(database, lost), checkpoint, pageOf(0, records(1, 3)), CONTRACT).catch((error: unknown) => error);
+    const stored = storePage(
+      storing(database, lost),
+      checkpoint,
+      pageOf(0, records(1, 3)),
+      CONTRACT,
+    ).catch((error: unknown) => error);
     await untilWaiting(1);
     await thief.query('commit');
     thief.release();

@@ -338,9 +338,9 @@ async function run(seed: number, log: string[]): Promise<void> {
     if (a.length > 0) {
       before = await endedWalk(database, cut, texts(b), { role: 'before', ...plan });
       after = await endedWalk(database, cut, texts(f), { role: 'after', ...plan });
-      const sides = [[before], [after]] as const;
+      const sides = [{ walkId: before }, { walkId: after }] as const;
       const neighbours = await readNeighbours(database, cut);
-      if (!(await isCorrectionPlausible(database, [[across], ...sides], neighbours))) {
+      if (!(await isCorrectionPlausible(database, [{ walkId: across }, ...sides], neighbours))) {
         await askNeighboursAgain(database, cut);
         await database.query(
           `update daywalk.windows set state = 'failed', due_at = clock_timestamp(), lease_id = null, lease_expires = null, lease_owner = null, last_error = 'x', last_failed_at = clock_timestamp(), failures = 1 where window_id = $1`,
@@ -348,7 +348,7 @@ async function run(seed: number, log: string[]): Promise<void> {
         );
         return 'implausible';
       }
-      counts = await compareSums(database, sides, [[across]]);
+      counts = await compareSums(database, sides, [{ walkId: across }]);
     }
     await proveCut(database, cut, {
       kind: 'cut',

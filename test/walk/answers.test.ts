@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EnvelopeError, NoRecordsError, RequestError, WalkError } from '../../src/errors.ts';
-import type { Contract, Page, PageRequest } from '../../src/model.ts';
+import type { Page, PageRequest } from '../../src/model.ts';
 import { excerpt } from '../../src/redactor.ts';
 import { findContract } from '../../src/source/find-contract.ts';
 import type { Database } from '../../src/store/database.ts';

@@ -76,12 +76,7 @@ interface Setting {
   readonly signal?: AbortSignal;
 }
 
-function setUp({
-  pages = 2,
-  bytes = 10_000,
-  trust = new Trust(),
-  signal,
-}: Setting = {}) {
+function setUp({ pages = 2, bytes = 10_000, trust = new Trust(), signal }: Setting = {}) {
   const answers = new Answers();
   const budget = new PrefetchBudget({ pages, bytes });
   const open = () =>

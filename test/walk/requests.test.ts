@@ -103,7 +103,7 @@ it('are noted with the walk that made them, those that stored nothing, too', asy
   await runOnce({ server, source, stream, since: day, pageLength: 5 });
   const own = source.asked.filter((request) => isWholeDay(request) && dayOf(request.from) === day);
   expect(own.length).toBeGreaterThan(1);
-  expect(
-    await server.query("select requests from daywalk.walks where role = 'whole'"),
-  ).toEqual([{ requests: own.length }]);
+  expect(await server.query("select requests from daywalk.walks where role = 'whole'")).toEqual([
+    { requests: own.length },
+  ]);
 });

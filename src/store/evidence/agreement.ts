@@ -27,14 +27,21 @@ export function isRepeated(database: Database, walkId: number): Promise<boolean>
 }
 
 /** Whether two lists hold the same records, each as often. */
-export async function walksAgree(database: Database, one: HeldList, other: HeldList): Promise<boolean> {
+export async function walksAgree(
+  database: Database,
+  one: HeldList,
+  other: HeldList,
+): Promise<boolean> {
   const { more, less } = await compareSums(database, [one], [other]);
   return more === 0 && less === 0;
 }
 
 /** Whether a list shows nothing that the whole lacks, each record as often. */
-export const holds = async (database: Database, whole: HeldList, list: HeldList): Promise<boolean> =>
-  (await compareSums(database, [whole], [list])).more === 0;
+export const holds = async (
+  database: Database,
+  whole: HeldList,
+  list: HeldList,
+): Promise<boolean> => (await compareSums(database, [whole], [list])).more === 0;
 
 /**
  * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,

@@ -153,7 +153,10 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     if (sides === null) return proved(context, walks);
     const neighbours = await readNeighbours(database, window);
     const lacking = await lackingOf(context, neighbours, sides);
-    if (lacking.length === 0 && (await isCorrectionPlausible(database, [across, ...sides], neighbours)))
+    if (
+      lacking.length === 0 &&
+      (await isCorrectionPlausible(database, [across, ...sides], neighbours))
+    )
       return proved(context, walks);
     const known = knowledge.ignored.length;
     for (const { whole, parts } of lacking)

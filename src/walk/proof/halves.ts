@@ -59,7 +59,12 @@ export async function compareHalves(
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     if (cut !== null && less > 0 && more === 0 && (await learnRounding(context, one.to)))
       throw new WalkError('learned', 'how far requests must reach was learned from the halves');
-    const observed = { more, less, oneSided, walks: [...[...plus, ...sides].flatMap(walksOf), ...beside] };
+    const observed = {
+      more,
+      less,
+      oneSided,
+      walks: [...[...plus, ...sides].flatMap(walksOf), ...beside],
+    };
     if (more > 0 || less > 0 || !oneSided) return observed;
     if (!inOneHalf) throw dense(whole, cut?.across ?? span);
     const inFirst = first.stored >= whole.stored;

@@ -35,7 +35,8 @@ export async function confirmNothing(
     await asking.stillNothing(answer);
   }
   if (role === 'whole') await refuseTooMuch(context, asking);
-  if (asking.frame !== null && !beside) await context.known.believeNothing(asking.frame, asking.target);
+  if (asking.frame !== null && !beside)
+    await context.known.believeNothing(asking.frame, asking.target);
 }
 
 /**
