@@ -1,27 +1,25 @@
 /** Several things at a time: windows, by workers that begin one after the other; and what only one does. */
 
 /**
- * Two workers at first; each begins another one when it says that it has something to do, until there are so many. So the
- * first windows do not wait for connections to the database that nobody needs yet.
+ * Two workers at first; each begins another one when it says that there is more to do, while fewer than `most` are at work.
+ * So the first windows do not wait for connections to the database that nobody needs yet.
  * Ends when all have ended.
- * @param work says so by calling `begin`, as often as it likes; does not throw.
+ * @param work says so by calling `begin`; does not throw.
  */
 export async function startWorkers(
   most: number,
   work: (begin: () => void) => Promise<void>,
 ): Promise<void> {
   const workers: Promise<void>[] = [];
-  let begun = 0;
+  let atWork = 0;
   const begin = (): void => {
-    if (begun === most) return;
-    begun += 1;
-    let asked = false;
-    const once = (): void => {
-      if (asked) return;
-      asked = true;
-      begin();
-    };
-    workers.push(work(once));
+    if (atWork === most) return;
+    atWork += 1;
+    workers.push(
+      work(begin).finally(() => {
+        atWork -= 1;
+      }),
+    );
   };
   begin();
   begin();

@@ -133,6 +133,7 @@ export async function runDueWindows(
 /** Leases and walks, one window after the other; waits for what other processes hold. */
 async function work(context: RunContext, beginAnother: () => void): Promise<void> {
   const { database, clock, owner, leaseTtlMs, signal } = context;
+  let isFirst = true;
   for (;;) {
     signal.throwIfAborted();
     // Ours from before the answer comes: another worker of this process may look before we know.
@@ -143,8 +144,10 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
     const scope = { ...context.scope(), ...looks };
     const window = await acquireLease(database, leaseId, owner, leaseTtlMs, scope, signal);
     if (window !== null) {
-      beginAnother();
-      await runWindow(context, window);
+      if (isFirst) beginAnother();
+      isFirst = false;
+      // Those who found nothing to do before have ended.
+      if ((await runWindow(context, window)) === 'split') beginAnother();
     }
     context.leases.delete(leaseId);
     if (window !== null || toLookAt !== undefined) continue;
@@ -157,8 +160,11 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
   }
 }
 
-/** Runs one leased window to whatever end it has; throws only what stops the whole run. */
-async function runWindow(context: RunContext, leased: LeasedWindow): Promise<void> {
+/** Runs one leased window to whatever end it has; throws only what stops the whole run. @returns null: it failed, or was given back. */
+async function runWindow(
+  context: RunContext,
+  leased: LeasedWindow,
+): Promise<WindowEnd['kind'] | null> {
   const { database, onEvent } = context;
   const { streamId, windowId, kind, day, from, to } = leased;
   // Only windows of these streams are leased.
@@ -178,8 +184,10 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     const end = await whileLeased(context, leased, run).finally(() => retryUntold(database, state));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
+    return end.kind;
   } catch (error) {
     await settle(turn, error);
+    return null;
   }
 }
 

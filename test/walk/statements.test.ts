@@ -1,7 +1,9 @@
 /** What the export asks of the database: as few statements as a window needs, because each of them keeps the source waiting. */
 import { beforeAll, expect, it } from 'vitest';
 import { startWorkers } from '../../src/walk/concurrency.ts';
+import type { RunEvent } from '../../src/walk/run.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { closeGate } from '../support/gate.ts';
 import { records } from '../support/store.ts';
 import { closedDays, complaints, newStream, runOnce } from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
@@ -63,6 +65,28 @@ it('workers begin when there is something to do for them', async () => {
   const { leases } = await statementsOf(closedDays(1), 8, 'end');
   // Two at first; the day and each of its two cuts call one, and whoever is done looks again.
   expect(leases).toBeLessThanOrEqual(8);
+});
+
+it('the parts of a day are walked by as many as are wanted, though the others had nothing to do before', async () => {
+  const [day = ''] = closedDays(1);
+  const allAtWork = closeGate();
+  const source = new ImaginedSource(
+    { [day]: records(1, 60) },
+    { totals: 'exact', before: () => (isSplit ? allAtWork.passed : undefined) },
+  );
+  let isSplit = false;
+  const atWork = new Set<string>();
+  const onEvent = (event: RunEvent): void => {
+    if (event.kind === 'split') isSplit = true;
+    if (event.kind !== 'claimed' || event.window.kind !== 'part') return;
+    atWork.add(event.window.from);
+    // None is answered before.
+    if (atWork.size === 4) allAtWork.open();
+  };
+  const stream = newStream();
+  const exporting = { server, source, stream, since: day, pageLength: 5, windowRecords: 10 };
+  await runOnce({ ...exporting, concurrency: 4, onEvent });
+  expect(await complaints(server, source, stream)).toEqual([]);
 });
 
 it('as many work at a time as are wanted, where there is enough to do', async () => {
