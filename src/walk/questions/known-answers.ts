@@ -2,6 +2,7 @@
  * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
+import { withDeadline } from '../../clock.ts';
 import { WalkError } from '../../errors.ts';
 import type { PageRequest, TimeSpan } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
@@ -219,9 +220,10 @@ export class KnownAnswers {
    * @param inAnyWords also with an empty one in a frame of no known kind, which may say anything.
    */
   #answers(target: WalkTarget, inAnyWords = false): Promise<boolean> {
-    const { clock } = this.#context;
-    const signal = AbortSignal.any([this.#context.signal, clock.timeout(BLAME_MS)]);
-    return askShorter({ ...this.#context, signal }, { ...target, start: 0, length: 1 }).then(
+    const late = () => new Error('It took too long.');
+    return withDeadline({ ...this.#context, ms: BLAME_MS, late }, (signal) =>
+      askShorter({ ...this.#context, signal }, { ...target, start: 0, length: 1 }),
+    ).then(
       ({ facts: { frame } }) => frame === null || frame.known || frame.plain || inAnyWords,
       () => false,
     );
