@@ -677,7 +677,7 @@ describe('the cuts of days', () => {
     const { day, cut } = await twoDays();
     await day([1]);
     expect(await readNeighbours(database, { windowId: cut })).toEqual([
-      expect.objectContaining({ to: `${DAY} 23:59:59`, walks: [1] }),
+      expect.objectContaining({ to: `${DAY} 23:59:59`, walkId: 1, unites: [] }),
       null,
     ]);
   });

@@ -91,7 +91,8 @@ describe('what was learned', () => {
 
   it('of dates that hide something is not taken back by a process that has seen them hide nothing', async () => {
     const streamId = await registerEvents(database);
-    const learnHidden = (value: string) => learn(database, streamId, 'hidden_by_date', value, 'x');
+    const learnHidden = (value: string) =>
+      learn(database, streamId, 'hidden_by_date', value, 'x', !/^no/.test(value));
     expect(await learnHidden('not after')).toBe('not after');
     expect(await learnHidden('before')).toBe('before');
     for (const value of ['nothing', 'not before']) expect(await learnHidden(value)).toBe('before');
