@@ -49,7 +49,9 @@ export function openDispatcher(options: ConnectionOptions): Dispatcher {
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const connecting = { timeout: connectTimeoutMs, autoSelectFamilyAttemptTimeout: ADDRESS_MS };
+  // A short time is for more than one address, too.
+  const ofAnAddress = Math.min(ADDRESS_MS, Math.ceil(connectTimeoutMs / 4));
+  const connecting = { timeout: connectTimeoutMs, autoSelectFamilyAttemptTimeout: ofAnAddress };
   const connect = { ...tls, ...connecting };
   const proxy = proxyFor(options);
   if (proxy === undefined) return new Agent({ ...pool, connect });

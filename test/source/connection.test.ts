@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import dns from 'node:dns';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -62,20 +63,39 @@ async function startLateServer(): Promise<number> {
   return Number(port);
 }
 
+/** Has every name stand for these addresses, in this order. */
+function resolveTo(...addresses: readonly string[]): void {
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const lookup = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => lookup.mockRestore());
+  lookup.mockImplementation(((...asked: unknown[]) =>
+    (asked.at(-1) as (error: null, found: unknown) => void)(null, found)) as never);
+}
+
 describe('no connection', () => {
   test('of two addresses the one that is far away is not given up for one that is none here', async () => {
     const port = await startLateServer();
-    const addresses = [
-      { address: '127.0.0.1', family: 4 },
-      { address: '::1', family: 6 },
-    ];
-    const lookup = vi.spyOn(dns, 'lookup');
-    onTestFinished(() => lookup.mockRestore());
-    lookup.mockImplementation(((...asked: unknown[]) =>
-      (asked.at(-1) as (error: null, found: unknown) => void)(null, addresses)) as never);
+    resolveTo('127.0.0.1', '::1');
     const { fetch } = open(`http://far.example:${port}`, { allowHttp: true, retryTimeMs: 0 });
     expect(await fetch()).toMatchObject({ requests: 1 });
   });
+
+  test.runIf(process.platform === 'linux')(
+    'nor is one that answers missed for one that is silent, however short connect_timeout is',
+    async () => {
+      const port = await startLateServer();
+      const server = createServer((_, response) => response.end('{"data":[]}'));
+      onTestFinished(() => void server.close());
+      await once(server.listen(port, '127.0.0.2'), 'listening');
+      resolveTo('127.0.0.1', '127.0.0.2');
+      const { fetch } = open(`http://near.example:${port}`, {
+        allowHttp: true,
+        retryTimeMs: 0,
+        connectTimeoutMs: 600,
+      });
+      expect(await fetch()).toMatchObject({ requests: 1 });
+    },
+  );
 
   test('refused: tried again, then said in words (H01)', async () => {
     const { fails, clock, retries } = open('http://127.0.0.1:1');
