@@ -3054,9 +3054,9 @@ begin
     from daywalk.day_states(id, from_day, to_day) as d
    where d.state not in ('complete', 'tiered')
       -- A month that was emptied, or detached, has nothing for anybody any more, also in a transaction by whose one state it is kept.
-      or exists (select from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-                  where w.stream_id = id and w.day = d.day and k.pages > 0
-                    and (select p.walk_id from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day limit 1) is null);
+      or d.day in (select k.day from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+                    where w.stream_id = id and (w.day between from_day and to_day or w.midnight = from_day - 1) and k.pages > 0
+                      and (select p.walk_id from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day limit 1) is null);
   if unproven is not null then
     raise exception '% of % days of % are not proven: %', cardinality(unproven), to_day - from_day + 1, stream, daywalk.first_ten(unproven)
       using errcode = 'object_not_in_prerequisite_state',
