@@ -151,10 +151,11 @@ const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
 };
 const HOLDS_MORE =
   'its object in the table of events holds more than is stored of it, and is not of this database as it is, as after a backup was put back: move that away, and its own takes the place';
-/** Whether no later run moves it by itself. */
-const isStuck = ({ reason }: KeptDay) => reason === HOLDS_MORE || reason.endsWith(BRING_BACK);
 const UNSOUND =
   'its stored pages are not those that its walks count, or that were sealed: daywalk verify --offline tells which';
+/** Whether no later run moves it by itself. */
+const isStuck = ({ reason }: KeptDay) =>
+  [HOLDS_MORE, UNSOUND].includes(reason) || reason.endsWith(BRING_BACK);
 
 /** Writes both objects, and makes the one of the records the file of its day in the events table; null: what came is not all of it. */
 async function writeDay(parts: TierParts, leaving: LeavingDay): Promise<MovedDay | null> {
@@ -195,7 +196,7 @@ export type InTier = (work: (tier: TierParts) => Promise<void>) => Promise<void>
 /**
  * Moves the days that are old enough.
  * @param inTier is called only where a day is to move, or one has moved whose pages are still here.
- * @throws {StuckDaysError} behind all others, where a person has to see to a day, as an object of it is lost.
+ * @throws {StuckDaysError} behind all others, where a person has to see to a day, as an object of it is lost, or a page of it damaged.
  */
 export async function moveDueDays(
   { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },

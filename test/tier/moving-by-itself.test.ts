@@ -116,6 +116,23 @@ it('a day that a person has to see to fails each run, once all others have moved
   await run();
 });
 
+it('so does one whose pages are not what was sealed', async () => {
+  const { run } = follower();
+  const change = (to: string) =>
+    server.query(
+      `update daywalk.pages set body = jsonb_set(body, '{data,0,id}', '${to}') where (walk_id, page_no) = (
+         select s.walk_id, s.page_no from daywalk.seals s join daywalk.walks k using (walk_id)
+           join daywalk.windows w using (window_id) join daywalk.streams r using (stream_id)
+          where r.name = 'events' order by 1, 2 limit 1)`,
+    );
+  await change('77');
+  await expect(run()).rejects.toThrow(/^events .* stays: .* were sealed: .* verify --offline/);
+  expect(await moved(server)).toHaveLength(DAYS.length * STREAMS.length - 1);
+  await change('1');
+  await run();
+  expect(await moved(server)).toHaveLength(DAYS.length * STREAMS.length);
+});
+
 it('days that were brought back stay', async () => {
   await moveAll(partsOf(database, store));
   await restoreAll(partsOf(database, store));
