@@ -57,12 +57,12 @@ export interface NewestWalk {
 /** The walk whose first page is the envelope; undefined: there is none. */
 export async function findNewestWalk(query: Query, streamId: number) {
   const [walk] = await query<NewestWalk>(
-    `select k.walk_id as "walkId", w.day, p.walk_id is null as tiered
+    `select k.walk_id as "walkId", k.day, p.walk_id is null as tiered
        from daywalk.walks k
        join daywalk.windows w on w.window_id = k.window_id and w.stream_id = $1
        left join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0 and k.pruning is null
       where k.shown <> 'no' and k.pages > 0
-        and case when p.walk_id is null then ${isTiered('$1', 'w.day')} else jsonb_typeof(p.body #> k.records_path) = 'array' end
+        and case when p.walk_id is null then ${isTiered('$1', 'k.day')} else jsonb_typeof(p.body #> k.records_path) = 'array' end
       order by k.records > 0 desc, p.walk_id is null, k.walk_id desc limit 1`,
     [streamId],
   );

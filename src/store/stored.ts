@@ -25,16 +25,18 @@ export function listStoredWalks(
   range: DayRange | null,
 ): Promise<StoredWalk[]> {
   return database.persist(
-    `select s.name as stream, w.day, k.walk_id as "walkId", k.shown <> 'no' as shown, k.bytes,
+    `select s.name as stream, k.day, k.walk_id as "walkId", k.shown <> 'no' as shown, k.bytes,
             greatest(k.pages, 1 + coalesce(e.last_page, -1))::integer as pages
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id
        join daywalk.walks k on k.window_id = w.window_id
       cross join lateral (select max(page_no) as last_page from daywalk.seals where walk_id = k.walk_id) as e
-      where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
+      -- The midnight before a day may be a window of the day before by now.
+      where s.name = any ($1::text[]) and ($2::date is null or (w.day between $2::date and $3::date or w.midnight = $2::date - 1)
+        and k.day between $2::date and $3::date)
         and (k.shown <> 'no' or (e.last_page is not null and k.outcome is not null))
         and (k.pruning is null or not daywalk.was_pruned(k))
-      order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
+      order by k.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
 }

@@ -8,7 +8,7 @@ import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.t
 import type { Database } from '../../src/store/database.ts';
 import { acquireLease, countDue, noteLooked, readHeldElsewhere } from '../../src/store/leases.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
-import { listWronglyShared } from '../../src/store/stored.ts';
+import { listStoredWalks, listWronglyShared } from '../../src/store/stored.ts';
 import { proveCut } from '../../src/store/walks.ts';
 import { askAgain } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
@@ -255,6 +255,11 @@ describe('the midnight of a day that is away', () => {
     expect(
       await server.query('select record from daywalk.search($1, $2, $2)', ['2', NEXT_DAY]),
     ).toEqual([{ record: { id: 2 } }]);
+    const stored = await listStoredWalks(database, ['events'], { from: NEXT_DAY, to: NEXT_DAY });
+    expect(stored.map(({ day, shown }) => [day, shown])).toEqual([
+      [NEXT_DAY, true],
+      [NEXT_DAY, true],
+    ]);
     for (let time = 0; time < 2; time += 1) {
       await letHoursPass(database, 2);
       await proveCutOf(
