@@ -17,12 +17,14 @@ export const readSmallFile: ReadFile = (path) => {
   if (known !== undefined) return known;
   const file = openSync(path, 'r');
   try {
+    const isFile = fstatSync(file).isFile();
     const buffer = Buffer.alloc(LIMIT + 1);
     let length = 0;
+    // From its beginning, whoever read it before: on macOS a file that stands behind /dev/stdin goes on where that ended.
     for (let got = -1; got !== 0 && length < buffer.length; length += got)
-      got = readSync(file, buffer, length, buffer.length - length, null);
+      got = readSync(file, buffer, length, buffer.length - length, isFile ? length : null);
     const bytes = buffer.subarray(0, length);
-    if (!fstatSync(file).isFile()) pipes.set(path, bytes);
+    if (!isFile) pipes.set(path, bytes);
     return bytes;
   } finally {
     closeSync(file);
