@@ -115,7 +115,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     page: 'completeness.md',
   },
   doctor: {
-    does: 'checks what a run needs, each once and within seconds: secrets, versions, database, streams, the last failure, API, time zone; every red line says what to do',
+    does: 'checks what a run needs, each once and within seconds, or as slowly as `rate` says: secrets, versions, database, streams, the last failure, API, time zone; every red line says what to do',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/doctor.ts')).doctor,
     options: [new Option('--test-webhook', 'send the webhook a test message'), json()],
