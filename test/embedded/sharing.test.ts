@@ -1,6 +1,6 @@
 /** The embedded Postgres is there as long as anyone uses it, through whatever kills its users, its watcher or itself. */
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startEmbedded } from '../../packages/embedded-postgres/src/index.ts';
@@ -13,6 +13,7 @@ import {
   observe,
   pidsWith,
   postmasterPid,
+  putData,
   releaseElsewhere,
   startElsewhere,
   startHere,
@@ -199,19 +200,21 @@ describe.runIf(seesProcesses)('what is killed', () => {
   });
 
   test('Postgres, while it cannot be started, as on a full disk: it comes back as soon as it can', async () => {
-    const directory = await folderWithData();
+    // Its path is too long for a socket, which is elsewhere, and stays there.
+    const directory = join(await temporaryFolder(), 'long'.repeat(30), '.daywalk');
+    await putData(directory);
     const said: string[] = [];
     const log = { warn: (text: string) => void said.push(text) };
     const { url, release } = await startEmbedded({ directory, log });
     onTestFinished(() => void release({ untilStopped: true }));
     const { ended } = await observe(url);
-    const hba = join(directory, 'pg_hba.conf');
-    await rm(hba);
-    await mkdir(hba);
+    const settings = join(directory, 'data', 'postgresql.auto.conf');
+    const before = await readFile(settings);
+    await writeFile(settings, "shared_preload_libraries = 'nowhere'\n");
     process.kill(await postmasterPid(directory), 'SIGKILL');
     await ended;
     await untilMoment('a start in vain', () => said.some((text) => text.includes('stays away')));
-    await rmdir(hba);
+    await writeFile(settings, before);
     await vi.waitFor(async () => expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]), {
       ...LONGEST_WAIT,
       interval: 100,

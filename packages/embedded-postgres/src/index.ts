@@ -64,7 +64,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     for (let ms = RETURN_AFTER_MS; ; ms = Math.min(LONGEST_RETURN_MS, 2 * ms))
       try {
         await sleep(ms, undefined, { signal: released.signal, ref: false });
-        const next = await hold(folder, released.signal);
+        const next = await hold(folder, released.signal, held.postmaster.sockets);
         if (released.signal.aborted) return void next.client.end();
         if (databaseUrl(next.postmaster) !== url)
           log?.warn('the embedded Postgres has another socket now: start this program again');
@@ -94,12 +94,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   };
 }
 
-/** Begins to use the server, and sees to it that there is one. */
-async function hold(folder: Folder, stop: AbortSignal | undefined): Promise<Held> {
+/** Begins to use the server, and sees to it that there is one, with its socket where it was. */
+async function hold(folder: Folder, stop?: AbortSignal, sockets?: string): Promise<Held> {
   const late = AbortSignal.timeout(START_MS);
   const signal = stop ? AbortSignal.any([stop, late]) : late;
   try {
-    return await joinOrStart(folder, signal);
+    return await joinOrStart(folder, signal, sockets);
   } catch (error) {
     if (stop?.aborted) throw stop.reason;
     if (isOfFile(error))
@@ -117,7 +117,7 @@ async function hold(folder: Folder, stop: AbortSignal | undefined): Promise<Held
   }
 }
 
-async function joinOrStart(folder: Folder, signal: AbortSignal): Promise<Held> {
+async function joinOrStart(folder: Folder, signal: AbortSignal, sockets?: string): Promise<Held> {
   let started = false;
   for (;;) {
     signal.throwIfAborted();
@@ -132,7 +132,7 @@ async function joinOrStart(folder: Folder, signal: AbortSignal): Promise<Held> {
     }
     const data = postmaster && (await stat(folder.data));
     if (!postmaster || !data || !isRunning(postmaster.pid, data)) {
-      await startServer(folder, signal);
+      await startServer(folder, signal, sockets);
       started = true;
     } else await sleep(RETRY_MS, undefined, { signal });
   }

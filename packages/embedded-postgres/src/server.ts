@@ -23,9 +23,14 @@ const LONGEST_ADDRESS = process.platform === 'linux' ? 107 : 103;
 
 /**
  * Starts a server on the data, unless another process is first, and a watcher that ends it when nobody uses it any more.
+ * @param sockets where the socket was before, for those who know the URL.
  * @throws {EmbeddedPostgresError} with its last words, if it does not come up.
  */
-export async function startServer(folder: Folder, signal: AbortSignal): Promise<void> {
+export async function startServer(
+  folder: Folder,
+  signal: AbortSignal,
+  sockets?: string,
+): Promise<void> {
   const binaries = await prepareBinaries(folder.libraries);
   const runner = await chooseRunner(folder, binaries, signal);
   await ensureCluster(folder, binaries, runner, signal);
@@ -42,7 +47,11 @@ export async function startServer(folder: Folder, signal: AbortSignal): Promise<
       if (left && isRunning(left.pid, data)) return;
       const command = [
         ...lock,
-        ...serverCommand(folder, binaries, await socketFolder(folder, left, runner)),
+        ...serverCommand(
+          folder,
+          binaries,
+          await socketFolder(folder, left?.sockets ?? sockets, runner),
+        ),
       ];
       const child = launch(command, {
         log: log.fd,
@@ -105,10 +114,10 @@ function serverCommand(folder: Folder, { postgres }: Binaries, sockets: string):
  * Where the socket goes: beside the data, by a relative name, so that a server whose folder was removed cannot remove its
  * successor's; where the path would be too long, into a private folder, which postmaster.pid then names.
  */
-async function socketFolder(folder: Folder, left: Postmaster | undefined, runner: Runner) {
+async function socketFolder(folder: Folder, before: string | undefined, runner: Runner) {
   if (addressLength(folder.data) <= LONGEST_ADDRESS) return '.';
   // After a crash the same one again, so that the URL stays the same.
-  if (left && left.sockets !== folder.data && existsSync(left.sockets)) return left.sockets;
+  if (before !== undefined && before !== folder.data && existsSync(before)) return before;
   const made = await mkdtemp(join(tmpdir(), 'embedded-postgres-'));
   if (addressLength(made) > LONGEST_ADDRESS)
     throw new EmbeddedPostgresError(
