@@ -171,14 +171,22 @@ export async function failWindow(
   );
 }
 
-/** Makes windows of a stream due that have failed, and were never complete, as if they had not been tried, once their day is closed. */
-export async function unfail(database: Database, streamId: number): Promise<void> {
+/**
+ * Makes windows of a stream due that have failed, and were never complete, as if they had not been tried, once their day is closed.
+ * @param withinMs those that failed so lately; null: all.
+ */
+export async function unfail(
+  database: Database,
+  streamId: number,
+  withinMs: number | null,
+): Promise<void> {
   await database.persist(
     `update daywalk.windows w
         set state = 'pending', due_at = ${onceClosed('s')},
             failures = 0, attempts = 0, last_error = null, last_failed_at = null
-       from daywalk.streams s where s.stream_id = $1 and w.stream_id = $1 and state = 'failed' and proof is null`,
-    [streamId],
+       from daywalk.streams s where s.stream_id = $1 and w.stream_id = $1 and state = 'failed' and proof is null
+        and ($2::double precision is null or last_failed_at > clock_timestamp() - make_interval(secs => $2 / 1000))`,
+    [streamId, withinMs],
   );
 }
 

@@ -127,7 +127,7 @@ export async function runDueWindows(
     work(context, begin).catch((error: unknown) => fatal.abort(error)),
   );
   context.signal.throwIfAborted();
-  await refuseMisaddressed(parts.database, states);
+  await refuseMisaddressed(parts, states);
 }
 
 /** Leases and walks, one window after the other; waits for what other processes hold. */
@@ -165,7 +165,7 @@ async function runWindow(
   context: RunContext,
   leased: LeasedWindow,
 ): Promise<WindowEnd['kind'] | null> {
-  const { database, onEvent } = context;
+  const { onEvent } = context;
   const { streamId, windowId, kind, day, from, to } = leased;
   // Only windows of these streams are leased.
   const state = context.states.find((one) => one.streamId === streamId) as StreamState;
@@ -181,7 +181,7 @@ async function runWindow(
     );
   try {
     // What fails with records is no part of what failed before any were shown.
-    const end = await whileLeased(context, leased, run).finally(() => retryUntold(database, state));
+    const end = await whileLeased(context, leased, run).finally(() => retryUntold(context, state));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     return end.kind;

@@ -1,7 +1,6 @@
 /** What is known of the streams while their windows are run. */
 import { RequestError, SettingsError, UnavailableError } from '../errors.ts';
 import type { Stream } from '../model.ts';
-import type { Database } from '../store/database.ts';
 import { readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
 import { readKnownAnswers, readLargest } from '../store/evidence/proven.ts';
 import { unfail } from '../store/leases.ts';
@@ -30,8 +29,10 @@ export interface StreamState {
   readonly known: KnownAnswers;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** No known answer was there when it was opened: a window that failed may have been answered "nothing". */
+  /** No known answer or contract was there when it was opened: a window that fails may have been answered "nothing". */
   untold: boolean;
+  /** Since when by the monotonic clock; null: no record was ever shown under these settings, and what failed before is as untold. */
+  readonly untoldSince: number | null;
 }
 
 /** Streams, by id, each with its contract and what was learned of it. */
@@ -63,7 +64,8 @@ export async function openStreams(
         contract,
         failuresInARow: 0,
         stopped: false,
-        untold: answers.length === 0,
+        untold: answers.length === 0 || contract.known === null,
+        untoldSince: contract.known === null ? null : parts.clock.monotonic(),
         firstAnswer: new OneAtATime(),
         known: new KnownAnswers({ ...parts, stream, contract, knowledge, priority }),
       };
@@ -72,10 +74,18 @@ export async function openStreams(
 }
 
 /** With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. */
-export async function retryUntold(database: Database, state: StreamState): Promise<void> {
+export async function retryUntold(parts: UnfailParts, state: StreamState): Promise<void> {
   if (!state.untold || state.knowledge.lastGood === null) return;
+  await unfailUntold(parts, state);
+}
+
+type UnfailParts = Pick<AskingContext, 'database' | 'clock'>;
+
+/** What failed in an earlier run, where records had been shown, waits for as long as it has to. */
+async function unfailUntold({ database, clock }: UnfailParts, state: StreamState): Promise<void> {
+  const { streamId, untoldSince } = state;
   state.untold = false;
-  await unfail(database, state.streamId);
+  await unfail(database, streamId, untoldSince === null ? null : clock.monotonic() - untoldSince);
 }
 
 /** Whether an answer says that the address is wrong, not the window. */
@@ -89,14 +99,14 @@ export function isMisaddressed(error: unknown): error is RequestError {
  * {UnavailableError} where pages came from there before: what stands in front of the API may pass.
  */
 export async function refuseMisaddressed(
-  database: Database,
+  parts: UnfailParts,
   states: readonly StreamState[],
 ): Promise<void> {
   const [first] = states;
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
-  for (const { streamId, untold } of states) if (untold) await unfail(database, streamId);
+  for (const state of states) if (state.untold) await unfailUntold(parts, state);
   const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
   const details = { cause: first.misaddressed, hint };
   throw states.every(({ contract }) => contract.known === null)

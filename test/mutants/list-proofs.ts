@@ -456,10 +456,17 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/store/frames.test.ts'],
   ),
   mutant(
+    'where no day was ever proven each run asks for all that failed in those before',
+    'src/walk/known-streams.ts',
+    'untoldSince: contract.known === null ? null : parts.clock.monotonic()',
+    'untoldSince: null',
+    ['test/walk/no-answer.test.ts'],
+  ),
+  mutant(
     'what was no answer before any answer had records is not asked for again in a run',
     'src/walk/known-streams.ts',
-    '  state.untold = false;\n  await unfail(database, state.streamId);',
-    '  state.untold = false;',
+    'untoldSince: contract.known === null ? null : parts.clock.monotonic()',
+    'untoldSince: parts.clock.monotonic()',
     ['test/walk/no-answer.test.ts'],
   ),
   mutant(

@@ -131,6 +131,24 @@ it('a quiet first run is made up for once answers with records say that their se
   ]);
 });
 
+it('days that fail with records wait for their next try, also where none was ever proven', async () => {
+  const lists = { [one]: records(1_000, 5), [two]: records(2_000, 5) };
+  const source = new ImaginedSource(lists, { startIgnored: true });
+  const settleMs = SETTLE_MS + 2 * 86_400_000;
+  const exporting = { server, source, stream: newStream(), since: one, settleMs };
+  const failuresOf = () =>
+    server.query<{ failures: number }>(
+      `select failures from daywalk.windows where kind = 'day' order by day`,
+    );
+  await runOnce(exporting);
+  expect(await failuresOf()).toEqual([{ failures: 1 }, { failures: 1 }]);
+  await server.query(
+    `update daywalk.windows set due_at = clock_timestamp() where kind = 'day' and day = '${two}'`,
+  );
+  await runOnce(exporting);
+  expect(await failuresOf()).toEqual([{ failures: 1 }, { failures: 2 }]);
+});
+
 it.each(
   andAtNight(
     [
