@@ -1092,6 +1092,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     OVERLOOKED,
   ),
   mutant(
+    'what another process has learned for good goes with what is in doubt',
+    'src/store/evidence/learned.ts',
+    'fact = $2 and not kept',
+    'fact = $2',
+    ['test/store/learned.test.ts'],
+  ),
+  mutant(
     'windows begin in the moment in which it is known where lists are, and no record was noted yet',
     'src/walk/due.ts',
     '!state.untold || state.knowledge.lastGood !== null',

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { forget, learn, readLearned } from '../../src/store/evidence/learned.ts';
+import { Knowledge } from '../../src/walk/questions/knowledge.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, registerEvents } from '../support/store.ts';
 
@@ -91,12 +92,12 @@ describe('what was learned', () => {
 
   it('of dates that hide something is not taken back by a process that has seen them hide nothing', async () => {
     const streamId = await registerEvents(database);
-    const learnHidden = (value: string) =>
-      learn(database, streamId, 'hidden_by_date', value, 'x', !/^no/.test(value));
+    const learnHidden = (value: string, kept = false) =>
+      learn(database, streamId, 'hidden_by_date', value, 'x', kept);
     expect(await learnHidden('not after')).toBe('not after');
-    expect(await learnHidden('before')).toBe('before');
+    expect(await learnHidden('before', true)).toBe('before');
     for (const value of ['nothing', 'not before']) expect(await learnHidden(value)).toBe('before');
-    expect(await learnHidden('day')).toBe('day');
+    expect(await learnHidden('day', true)).toBe('day');
     expect(await readLearned(database, [streamId])).toMatchObject([{ value: 'day' }]);
   });
 
@@ -117,5 +118,16 @@ describe('what was learned', () => {
     await forget(database, streamId, 'reach');
     expect(await known(streamId)).toEqual(['empties']);
     expect(await known(other)).toEqual(['reach']);
+  });
+
+  it('is not forgotten by a process that doubts what it knew, where another one has learned what does not expire', async () => {
+    const streamId = await registerEvents(database);
+    const knowledge = new Knowledge(database, streamId, []);
+    await knowledge.learn('hidden_by_date', 'nothing', 'a');
+    await learn(database, streamId, 'hidden_by_date', 'before', 'b', true);
+    await knowledge.doubtNothingHidden();
+    expect(knowledge.hiddenByDate).toBe(null);
+    await knowledge.heedReach();
+    expect(knowledge.hiddenByDate).toBe('before');
   });
 });

@@ -93,12 +93,12 @@ export function learn(
   );
 }
 
-/** Forgets a fact that is in doubt; where it holds it is learned again. */
+/** Forgets a fact that is in doubt; where it holds it is learned again. What does not expire another process has learned meanwhile. */
 export async function forget(database: Database, streamId: number, fact: Fact): Promise<void> {
-  await database.persist('delete from daywalk.learned where stream_id = $1 and fact = $2', [
-    streamId,
-    fact,
-  ]);
+  await database.persist(
+    'delete from daywalk.learned where stream_id = $1 and fact = $2 and not kept',
+    [streamId, fact],
+  );
 }
 
 /** Of those proven in the time for which facts are kept; not those of days that are pruned, or that their source has forgotten. */
