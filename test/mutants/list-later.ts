@@ -1099,6 +1099,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/store/learned.test.ts'],
   ),
   mutant(
+    'windows begin at once where days are known, and not where lists are by the settings of now',
+    'src/walk/known-streams.ts',
+    'answers.length === 0 || contract.known === null',
+    'answers.length === 0',
+    ODD,
+  ),
+  mutant(
     'windows begin in the moment in which it is known where lists are, and no record was noted yet',
     'src/walk/due.ts',
     '!state.untold || state.knowledge.lastGood !== null',

@@ -1665,6 +1665,28 @@ describe('a day without records that came first, in words that nobody knows', ()
     await runOnce({ ...exporting, since: shown });
     expect(early).toBe(false);
   });
+
+  it('nor are others at once where a setting says where lists are, so that it is to be seen anew, though days are known', async () => {
+    const days = closedDays(3);
+    const lists = days.map((each, index) => [each, records(1_000 * (index + 1), 5)] as const);
+    const source = new ImaginedSource(Object.fromEntries(lists));
+    const exporting = { server, source, stream: newStream(), since: days[0] ?? '', concurrency: 2 };
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + 2 * 86_400_000 });
+    source.asked.splice(0);
+    let askedFirst: string[] | null = null;
+    const gate: Gate = async (statement, act) => {
+      if (statement?.includes('store_page') && askedFirst === null) {
+        askedFirst = [];
+        for (let time = 0; time < 50; time += 1) await server.query('select 1');
+        askedFirst = source.asked.map(({ from }) => from.slice(0, 10));
+      }
+      return act();
+    };
+    await runOnce({ ...exporting, stream: { ...exporting.stream, recordsPath: ['data'] }, gate });
+    expect(askedFirst).toHaveLength(1);
+    const results = [...(await readResults(server, exporting.stream)).values()];
+    expect(results.map(({ state }) => state)).toEqual(days.map(() => 'complete'));
+  });
 });
 
 describe('pages by number of which the last, full one comes for all that is behind it', () => {
