@@ -39,6 +39,7 @@ export interface ExportedTable {
 export interface Contents {
   /** Undefined: the records of streams. */
   readonly table: ExportedTable | undefined;
+  /** Of which missing days are told, too. */
   readonly streams: readonly string[];
   /** Where neither a person nor the folder says. */
   readonly format: Format;
@@ -96,14 +97,16 @@ export const recordContents = (
   database: Database,
   streams: readonly string[],
   moved: MovedRecords,
+  ended: readonly string[] = [],
 ): Contents => ({
   table: undefined,
   streams,
   format: 'ndjson.gz',
   async listDays(range) {
-    const days = await listArchivedDays(database, streams, range);
+    const all = [...streams, ...ended];
+    const days = await listArchivedDays(database, all, range);
     if (!days.some(({ state }) => state === 'tiered')) return days;
-    const moved = await listMovedDays(database, streams, range);
+    const moved = await listMovedDays(database, all, range);
     const there = new Map(moved.map((day) => [`${day.stream} ${day.day}`, day]));
     return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
   },

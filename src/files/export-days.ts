@@ -124,7 +124,7 @@ type AskedDay = ArchivedDay | UnknownDay;
 /** Why a day is missing that a backfill would walk. */
 export const BEFORE_FIRST = 'before the first day of the stream';
 
-/** Every day of the range in every stream, also those of which the store knows nothing; without a first day only those that it knows. */
+/** Every day of the range in every stream until that ends, also those of which the store knows nothing; without a first day only those that it knows. */
 async function listAskedDays(database: Database, { contents, from, to }: FileExport) {
   const known = await contents.listDays({ from, to });
   const newest = known.map(({ day }) => day).sort();
@@ -132,15 +132,18 @@ async function listAskedDays(database: Database, { contents, from, to }: FileExp
   // What was pruned or moved is no news, unless it is asked for.
   if (from === null || last === undefined) return known.filter((day) => !isAway(day.state));
   const registered = await readStreams(database, contents.streams);
-  return contents.streams.flatMap((stream) => {
+  const ofEnded = known.filter(({ stream }) => !contents.streams.includes(stream));
+  const asked = contents.streams.flatMap((stream) => {
     const days = new Map(known.flatMap((day) => (day.stream === stream ? [[day.day, day]] : [])));
-    const since = registered.find(({ name }) => name === stream)?.since;
-    return daysBetween(from, last).map((day) => {
+    const { since, until = null } = registered.find(({ name }) => name === stream) ?? {};
+    return daysBetween(from, last).flatMap((day) => {
       const reason =
         since !== undefined && day < since ? BEFORE_FIRST : 'not closed or planned yet';
-      return days.get(day) ?? { stream, day, state: null, reason };
+      const unknown = until !== null && day > until ? [] : { stream, day, state: null, reason };
+      return days.get(day) ?? unknown;
     });
   });
+  return [...asked, ...ofEnded];
 }
 
 async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written | IncompleteDay> {

@@ -184,6 +184,10 @@ describe('status and gaps', () => {
     const words = `events: ended on ${dayAgo(3)} (until); no later day is planned\nNo gaps: every closed day is complete.\n`;
     expect((await scene.succeedHere(['gaps'], environment)).stdout).toBe(words);
     expect((await scene.succeedHere(['status'], environment)).stdout).toContain(words);
+    const range = ['--from', dayAgo(4), '--to', dayAgo(1)];
+    const out = ['--out', temporaryFolder()];
+    const { stdout } = await scene.succeedHere(['export', ...out, ...range], environment);
+    expect(stdout).toMatch(/^2 days written: .* 0 left out\.$/m);
     await writeFile(file, 'streams: { events: }\n');
     expect((await scene.here(['gaps'], environment)).code).toBe(0);
     await scene.succeedHere(['run'], environment);

@@ -71,6 +71,20 @@ atNight('a backfill of all says which days it leaves out because they moved', as
   expect(again.stdout + again.stderr).toMatch(/2 days of the range/);
 });
 
+test('what a stream has that the settings define no more is exported, and comes back from where it was moved', async () => {
+  const scene = await setScene({ eventsPerDay: 20 });
+  const settings = { DAYWALK_SETTLE: '0s', DAYWALK_TIER_URL: join(temporaryFolder(), 'tier') };
+  const range = ['--from', dayAgo(4), '--to', dayAgo(4)];
+  await scene.succeedHere(['backfill', ...range], settings);
+  await endLooks(scene.database);
+  await scene.succeedHere(['tier', '--older-than', '1d'], settings);
+  const [one, two] = [{ ...settings, DAYWALK_STREAMS: 'events' }, temporaryFolder()];
+  const exported = await scene.succeedHere(['export', '--out', two, ...range], one);
+  expect(exported.stdout).toMatch(/^2 days written: .* 0 left out\.$/m);
+  const restored = await scene.succeedHere(['tier', '--restore', ...range], one);
+  expect(restored.stdout).toMatch(/^2 days came back /m);
+});
+
 test('accept says that a stream was never exported', async () => {
   const scene = await setScene();
   const said = await scene.run(['accept'], ONE);

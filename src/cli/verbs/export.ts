@@ -13,7 +13,7 @@ import { pathFlag } from '../flags.ts';
 import { openMoved } from '../open-moved.ts';
 import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { askedOf, sayingSeldom, withStore } from '../wiring.ts';
+import { askedOf, endedStreams, sayingSeldom, withStore } from '../wiring.ts';
 
 const MOST_LINES = 20;
 
@@ -31,7 +31,12 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
     const checkFiles = options.checkFiles === true;
     const contents =
       options.table === undefined
-        ? recordContents(database, names, await openMoved(store))
+        ? recordContents(
+            database,
+            names,
+            await openMoved(store),
+            await endedStreams(asked, database),
+          )
         : await tableContents(database, String(options.table));
     const wanted = { folder, contents, ...range, format, checkFiles };
     const parts = { database, clock: systemClock };

@@ -14,7 +14,14 @@ import { ageFlag } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
 import { moveLimits, openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
-import { type Asked, askedOf, type Store, sayingSeldom, withStore } from '../wiring.ts';
+import {
+  type Asked,
+  askedOf,
+  endedStreams,
+  type Store,
+  sayingSeldom,
+  withStore,
+} from '../wiring.ts';
 
 /** Moves, or restores; exit code 3 when days had to stay where they are. */
 export async function tierVerb(invocation: Invocation): Promise<number> {
@@ -91,7 +98,8 @@ async function move(store: Store, tier: TierParts, limits: readonly AgeLimit[]):
 async function restore(store: Store, tier: TierParts): Promise<Report> {
   const { database, names, settings, options, log } = store;
   const range = closedRange({ to: options.from, ...options }, settings);
-  const days = await listMovedDays(database, names, range);
+  const known = [...names, ...(await endedStreams(store, database))];
+  const days = await listMovedDays(database, known, range);
   if (options.dryRun === true) return { days, kept: [] };
   const say = sayingSeldom(log);
   return restoreDays(tier, days, settings.recheckDays, (done) =>
