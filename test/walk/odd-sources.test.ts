@@ -992,6 +992,26 @@ describe('row numbers that are learned after the first day', () => {
   });
 });
 
+it('a day whose first page ends with what a padded window shows of the day before is none that shows the records of another', async () => {
+  const [before = '', after = ''] = closedDays(2);
+  const at = (record: string): number => JSON.parse(record).at;
+  const of = (...seconds: number[]) => seconds.map((second) => `{"at": ${second}}`);
+  const source: ImaginedSource = new ImaginedSource(
+    { [before]: of(86_399), [after]: of(100, 40_000) },
+    {
+      at,
+      arrange: (_, __, { from, to, filters }) =>
+        source
+          .within({ from: around(from, -1, 0).from, to: around(to, 0, 1).to, filters })
+          .reverse(),
+    },
+  );
+  const stream = newStream();
+  await runOnce({ server, source, stream, since: before, pageLength: 3 });
+  for (const { state, lastError } of (await readResults(server, stream)).values())
+    expect({ state, lastError }).toEqual({ state: 'complete', lastError: null });
+});
+
 describe('a score that differs each time', () => {
   it.each(
     andAtNight(

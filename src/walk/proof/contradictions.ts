@@ -111,9 +111,10 @@ export async function refuseOtherDays(
     (isBeside || isTooNew ? null : await findSameBehind(day, Math.ceil(length / 2), ask)) ??
     (await findStrangers(context, walkId));
   if (same === null) return;
-  // The answer may have been that of another request.
+  // The answer may have been that of another request; of one that was not, some may be of another day.
   const again = await ask(day, Math.max(1, length - 1));
-  if (!again.some((hash) => same.hashes.includes(hash)))
+  const first = await readFirstHashes(database, walkId, knowledge.ignored);
+  if (!again.some((hash) => first.includes(hash)))
     throw contradicted(
       `${day} showed the records of ${same.day}, and none of them when asked again`,
     );
