@@ -3,8 +3,15 @@
 import type { TestDatabase } from './database.ts';
 import { unguarded } from './unguarded.ts';
 
-/** Moves every timestamp of the schema back, as an interval of Postgres says. What the ledger's triggers guard moves too. */
-export async function letTimePass(server: TestDatabase, interval: string): Promise<void> {
+/**
+ * Moves every timestamp of the schema back, as an interval of Postgres says. What the ledger's triggers guard moves too.
+ * @param stays tables that stay as they are.
+ */
+export async function letTimePass(
+  server: TestDatabase,
+  interval: string,
+  stays: readonly string[] = [],
+): Promise<void> {
   await unguarded(
     server,
     `do $do$
@@ -16,6 +23,7 @@ export async function letTimePass(server: TestDatabase, interval: string): Promi
            join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
                               and a.atttypid = 'timestamptz'::regtype and a.attgenerated = ''
           where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+            and c.relname <> all ('{${stays.join()}}')
           group by c.relname
        loop
          execute format('update daywalk.%I set %s', moved.relname, moved.sets);
