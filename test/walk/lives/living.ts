@@ -108,7 +108,8 @@ export class Life {
     return {
       ...OPTIONS,
       ...{ streams: this.streams, since: since === null ? null : this.dayOf(since) },
-      ...{ recheckDays, pageLength, concurrency, timeZone, walkAttempts: 3 },
+      ...{ recheckDays, concurrency, timeZone, walkAttempts: 3 },
+      pageLength: this.world.hides ? 30 : pageLength,
       // A counterexample that was told as JSON has null instead.
       windowRecords: windowRecords ?? Number.POSITIVE_INFINITY,
       settleMs: Math.round(SETTLE_MS + this.#late + ahead + settleHours * 3_600_000),

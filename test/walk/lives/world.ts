@@ -97,6 +97,11 @@ export class World {
     });
   }
 
+  /** Whether hours, or the ends of ranges, are hidden. */
+  get hides(): boolean {
+    return this.habits.dates !== 0 || this.habits.rounded !== 0;
+  }
+
   /** Some event that was there already, by a number that was drawn. */
   some(number: number): Event | undefined {
     const there = this.events.filter((event) => this.isThere(event));
@@ -167,7 +172,9 @@ class LivingSource extends ImaginedSource {
   }
   override answer(request: PageRequest): string {
     const list = this.within(request);
-    const { totals, clamp, deepest } = this.#world.habits;
+    const { totals, deepest } = this.#world.habits;
+    // What dates hide shows only where a page holds more than what stands at a midnight itself.
+    const clamp = this.#world.hides ? 30 : this.#world.habits.clamp;
     const end = Math.min(request.start + Math.min(request.length, clamp), deepest);
     const total = totals ? `"total":${list.length},` : '';
     return `{${total}"data":[${list.slice(request.start, end).join(',')}]}`;
