@@ -248,7 +248,7 @@ export async function noteLooked(
        update daywalk.days d set retired_since = null
          from daywalk.windows w
         where $4 and w.window_id = $1 and w.lease_id = $2::uuid and w.kind = 'day' and d.stream_id = w.stream_id and d.day = w.day
-          and d.retired_since is not null
+          and d.retired_since is not null and (w.proof ->> 'records')::bigint > 0
        returning d.stream_id, d.day
      ), others as (
        update daywalk.windows other set due_at = clock_timestamp()

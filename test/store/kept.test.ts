@@ -745,6 +745,17 @@ describe('the looks at a complete window', () => {
       { looks: 0 },
     ]);
   });
+
+  it('that showed nothing when it was proven do not take back that its day was forgotten', async () => {
+    const streamId = await planDays(database);
+    const { windowId } = await publishNext(database, streamId, [[]]);
+    const retired = 'retired_since = clock_timestamp()';
+    await server.query(`update daywalk.days set ${retired} where day = $1`, [DAY]);
+    await noteLooked(database, await leaseWindow(database, windowId), 7);
+    expect(
+      await server.query('select day::text from daywalk.days where retired_since is not null'),
+    ).toEqual([{ day: DAY }]);
+  });
 });
 
 it('what stands for thousands of records that are gone is read once, and not once for each of them', async () => {

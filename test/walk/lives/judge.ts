@@ -150,7 +150,11 @@ export class Judge {
           and ((w.state in ('pending', 'failed') and w.due_at is null
                 and (w.kind <> 'cut' or exists (select from daywalk.windows d where d.stream_id = w.stream_id and d.kind = 'day' and d.day in (w.midnight, w.midnight + 1) and d.state = 'complete'
                                                   and not exists (select from daywalk.prunings g where g.stream_id = d.stream_id and g.day = d.day))))
-            or (w.rewalk and w.due_at is null))`,
+            or (w.rewalk and w.due_at is null)
+            or (w.state = 'complete' and w.due_at is not null and not w.rewalk
+                and daywalk.closed_at(w.day, s.time_zone, s.settle) + make_interval(days => $1::integer + 3) < clock_timestamp()
+                and w.proven_at < clock_timestamp() - interval '3 days'))`,
+      [this.#life.settings.recheckDays],
     );
     return rows.map(({ text }) => text);
   }
