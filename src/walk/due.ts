@@ -181,7 +181,9 @@ async function runWindow(
     );
   try {
     // What fails with records is no part of what failed before any were shown.
-    const end = await whileLeased(context, leased, run).finally(() => retryUntold(context, state));
+    const end = await whileLeased(context, leased, run).finally(() =>
+      retryUntold(context, state, leased),
+    );
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     return end.kind;

@@ -531,6 +531,24 @@ it('those of UTC hide none of a day beside whose midnight too little stands to t
 });
 
 it.each([
+  ['the day', []],
+  ['the midnight', [45]],
+])(
+  'those of another clock hide none of the first day of a new stream that shows something: first %s',
+  async (_, near) => {
+    const { run, times } = sourceOf(
+      -5,
+      [...near, HOUR + 10, 12 * HOUR, 15 * HOUR].map((at) => 2 * DAY + at),
+    );
+    await run();
+    const shown = await server.query<{ id: number }>(
+      `select (record ->> 'id')::integer as id from daywalk.events order by 1`,
+    );
+    expect(shown.map(({ id }) => id)).toEqual(times);
+  },
+);
+
+it.each([
   ['dates are kept apart', 40],
   ['hours from 23 to 0 are none, and nothing else stands near', 4 * HOUR],
 ])(

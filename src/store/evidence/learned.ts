@@ -1,4 +1,5 @@
 /** What was learned about the API in a stream, kept with its evidence; it expires, but for what only has daywalk ask for more (docs/completeness.md). */
+import type { Day } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { LeasedWindow } from '../leases.ts';
 import { isPruned, isRetired } from '../shown.ts';
@@ -160,5 +161,18 @@ export async function askCutsAgain(
     `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
       where stream_id = $1 and (midnight is not null or $3 and kind = 'cut') and ${ANEW}`,
     [streamId, KEPT_DAYS, inSplits],
+  );
+}
+
+/** Has the cut at a midnight asked anew, where it was proven in that time. */
+export async function askMidnightAgain(
+  database: Database,
+  streamId: number,
+  midnight: Day,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
+      where stream_id = $1 and midnight = $3 and ${ANEW}`,
+    [streamId, KEPT_DAYS, midnight],
   );
 }
