@@ -1,6 +1,7 @@
 /** What must hold of an installation after each step of its life, and once it has come to rest. */
 import { verifyStored } from '../../../src/ledger/verify-stored.ts';
 import { readEvents } from '../../../src/tier/day-objects.ts';
+import { BEYOND_DATES } from '../../../src/walk/questions/span.ts';
 import { audit } from '../../support/audit.ts';
 import { hastyClock } from '../../support/store.ts';
 import type { Life } from './living.ts';
@@ -95,6 +96,8 @@ export class Judge {
     }
     for (const row of shown) this.#ever.set(`${row.stream} ${row.id} ${row.v}`, row);
     if (world.outage !== 'none') return found;
+    // What a midnight adds belongs to the day before it, and goes with that: with dates that hide, hours of a day.
+    const beside = world.habits.dates === 0 ? 120 : BEYOND_DATES;
     const live = new Map<string, Shown[]>();
     for (const row of shown)
       if (!row.gone)
@@ -110,8 +113,8 @@ export class Judge {
         if (!isOf(event, number) || (stream === 'severe' && event.level < 12)) continue;
         if (!world.isThere(event) || !event.was || event.since >= oldest) continue;
         const second = event.at - number * DAY_S;
-        if (second < 120 && isAway(number - 1)) continue;
-        if (second > DAY_S - 120 && isAway(number + 1)) continue;
+        if (second < beside && isAway(number - 1)) continue;
+        if (second > DAY_S - beside && isAway(number + 1)) continue;
         const rows = live.get(`${stream} ${event.id} ${event.version}`) ?? [];
         if (rows.length !== 1)
           found.push(
