@@ -242,6 +242,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates.test.ts'],
   ),
   mutant(
+    'what dates hide is told only where ranges of two minutes are answered',
+    'src/walk/learning/dates.ts',
+    'if (!isRangeRefused(error) || reach > HOUR) throw error;',
+    'throw error;',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
     'known answers age while the stream rests',
     'src/store/evidence/proven.ts',
     "coalesce(fetched.since, '-infinity')",

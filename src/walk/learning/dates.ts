@@ -8,7 +8,7 @@ import { lastClosedDay } from '../../plan/days.ts';
 import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
 import { askCutsAgain } from '../../store/evidence/learned.ts';
 import { databaseNow } from '../../store/windows.ts';
-import { contradicted, orNull, unsettled } from '../failures.ts';
+import { contradicted, isRangeRefused, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { type HiddenByDate, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
@@ -162,8 +162,14 @@ async function hides(
   const length = knowledge.pageLength(pageLength);
   const shownIn = async (span: Span, less = 0) =>
     (await question(context, span, 0, Math.max(2, length - less))).hashes;
-  const reach = Math.min(UNLEARNED_REACH, knowledge.reachSeconds);
-  const shownNear = (less = 0) => shownIn(rangeOf(reach, true), less);
+  let reach = Math.min(UNLEARNED_REACH, knowledge.reachSeconds);
+  const shownNear = (less = 0): Promise<readonly string[]> =>
+    shownIn(rangeOf(reach, true), less).catch((error: unknown) => {
+      // Where ranges so short are refused, cuts are asked for with longer ones.
+      if (!isRangeRefused(error) || reach > HOUR) throw error;
+      reach = Math.max(UNLEARNED_REACH, knowledge.reachSeconds, 2 * reach);
+      return shownNear(less);
+    });
   let found: 'no records' | 'too few' = 'no records';
   for (const hours of within) {
     const across = () => shownIn(rangeOf(hours * HOUR, true), 1);

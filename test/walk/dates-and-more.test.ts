@@ -1,0 +1,100 @@
+/** Sources that keep their events by the dates of another clock, and have a second habit. */
+import { expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { freshStore } from '../support/store.ts';
+import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+/** The hours behind the newest of them are over, whatever time it is. */
+const DAYS = closedDays(4).slice(0, 3);
+const [FIRST = '', , LAST = ''] = DAYS;
+
+let server: TestDatabase;
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
+const dateAt = (second: number) => new Date(second * 1_000).toISOString().slice(0, 10);
+
+interface Habit {
+  /** So many hours ahead is the clock by whose dates it keeps its events. */
+  readonly hoursAhead: number;
+  /** Shorter ranges are refused; seconds. */
+  readonly shortest?: number;
+}
+
+/** On all days, and those around them, an event at each of these seconds. */
+const daily = (...seconds: readonly number[]): number[] =>
+  [-1, ...DAYS.keys(), DAYS.length].flatMap((day) => seconds.map((at) => day * DAY + at));
+
+/** An event each so many seconds of a day. */
+const each = (every: number): number[] =>
+  Array.from({ length: Math.ceil((DAY - 421) / every) }, (_, n) => 421 + n * every);
+
+/** Exports events so many seconds after the first day began, and looks at them a day later. @returns those that no day shows. */
+async function missingOf(
+  { hoursAhead, shortest = 0 }: Habit,
+  seconds: readonly number[],
+  since = FIRST,
+): Promise<{ states: unknown[]; missing: number[] }> {
+  const begin = secondsOf(`${FIRST} 00:00:00`);
+  const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
+  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
+    times
+      .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
+      .filter((at) => {
+        const kept = dateAt(at + hoursAhead * HOUR);
+        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+      })
+      .map((at) => `{"id": ${at}}`);
+  const before: Habits['before'] = (_, { from, to }) => {
+    if (secondsOf(to) - secondsOf(from) < shortest - 1) throw new RequestError(400, 'too short');
+  };
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange, before });
+  const stream = newStream();
+  const settleMs = SETTLE_MS + DAY * 1_000;
+  const exporting = { server, source, stream, since, pageLength: 50, recheckDays: 7, settleMs };
+  await runOnce(exporting);
+  await letTimePass(server, '25 hours');
+  await runOnce({ ...exporting, settleMs: settleMs + DAY * 1_000 });
+  const results = await readResults(server, stream);
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events`,
+  );
+  const own = times.filter((at) => dateAt(at) >= since && dateAt(at) <= LAST);
+  return {
+    states: [...results.values()].map(({ state }) => state),
+    missing: own.filter((at) => !shown.some(({ id }) => id === at)).map((at) => at - begin),
+  };
+}
+
+it.each(
+  andAtNight(
+    [
+      ['ten minutes', 600, 5, DAYS],
+      ['ten minutes, by one day', 600, -1, [LAST]],
+    ],
+    [
+      ['ten minutes', 600, -5.5, DAYS],
+      ['an hour', HOUR, -5.5, DAYS],
+    ],
+  ),
+)(
+  'those of UTC hide none of a day where ranges are refused that are shorter than %s',
+  async (_, shortest, hoursAhead, days) => {
+    const habit = { hoursAhead, shortest };
+    // In one day few stand, which no halves show to be all: then a midnight is the first short range.
+    const seconds = days.length > 1 ? each(1_700) : [HOUR / 2, 9 * HOUR, 17 * HOUR, DAY - HOUR / 2];
+    expect(await missingOf(habit, daily(...seconds), days[0])).toEqual({
+      states: days.map(() => 'complete'),
+      missing: [],
+    });
+  },
+);
