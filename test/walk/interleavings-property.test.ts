@@ -21,10 +21,10 @@ import {
 import { idOf } from './imagined-source.ts';
 import { Killed } from './perils.ts';
 import { happening, isDecent, LATER, shifts, WorldSource, world } from './random-world.ts';
-import { type Manner, Scheduler } from './scheduler.ts';
+import { type Cut, type Manner, Scheduler } from './scheduler.ts';
 
 let server: TestDatabase;
-const RUNS = Number(process.env.EXPORT_RUNS ?? tries(4, 300));
+const RUNS = Number(process.env.EXPORT_RUNS ?? tries(3, 300));
 /** The same cases at each run; `EXPORT_SEED` and `EXPORT_RUNS` try others, and more. */
 const SEED = Number(process.env.EXPORT_SEED ?? 7);
 const DAY_MS = 86_400_000;
@@ -39,6 +39,13 @@ const step = fc.integer({ min: 0, max: 500 });
 const worker = fc.record({
   begins: fc.oneof(fc.constant(0), fc.constant(0), step),
   concurrency: fc.integer({ min: 1, max: 3 }),
+  cuts: fc.array(
+    fc.record({
+      at: fc.integer({ min: 1, max: 300 }),
+      when: fc.constantFrom<Cut['when']>('before', 'after', 'late'),
+    }),
+    { maxLength: 3 },
+  ),
   /** How it ends before it is done, and after how many steps; of one that was killed the leases end some steps later. */
   ends: fc.option(
     fc.record({
@@ -55,7 +62,7 @@ const cases = fc.record({
   known: fc.oneof(fc.constant(0), fc.nat(3)),
   processes: fc.array(worker, { minLength: 2, maxLength: 3 }),
   /** Steps at which all leases end, though their processes live. */
-  expiries: fc.array(step, { maxLength: 2 }),
+  expiries: fc.array(step, { maxLength: 4 }),
   happenings: fc.oneof(
     fc.array(fc.record({ step, what: happening }), { maxLength: 0 }),
     fc.array(fc.record({ step, what: happening }), { maxLength: 3 }),
@@ -69,7 +76,7 @@ type Case = typeof cases extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
 /** One process, from its first step to its last one. */
 const ALONE: Pick<Case, 'processes' | 'expiries' | 'manner'> = {
-  processes: [{ begins: 0, concurrency: 1, ends: null }],
+  processes: [{ begins: 0, concurrency: 1, cuts: [], ends: null }],
   expiries: [],
   manner: 'chance',
 };
@@ -173,7 +180,7 @@ async function interleave(drawn: Case, exporting: Exporting, source: WorldSource
       ]),
     );
   };
-  for (const [number, { begins, concurrency, ends }] of drawn.processes.entries())
+  for (const [number, { begins, concurrency, cuts, ends }] of drawn.processes.entries())
     plan(begins, () => {
       const owner = `process ${number}`;
       const stop = new AbortController();
@@ -181,7 +188,7 @@ async function interleave(drawn: Case, exporting: Exporting, source: WorldSource
         plan(scheduler.step + ends.after, () =>
           ends.how === 'killed' ? kill(owner, ends.leasesEnd) : stop.abort(new Killed('stopped')),
         );
-      const [gate, clock] = [scheduler.gate(owner), scheduler.clock(owner)];
+      const [gate, clock] = [scheduler.gate(owner, cuts), scheduler.clock(owner)];
       underWay += 1;
       runOnce({ ...exporting, owner, concurrency, gate, clock, signal: stop.signal })
         .catch((error: Error) => {

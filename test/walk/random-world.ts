@@ -119,7 +119,11 @@ export const world: fc.Arbitrary<World> = fc.integer({ min: 2, max: 4 }).chain((
       seconds: fc.array(listOf, { minLength: days + 2, maxLength: days + 2 }),
     })
     .map((drawn) => {
-      const later = { ...drawn.later, totals: drawn.habit.totals };
+      // That the time of day is not heeded is believed for 30 days.
+      const later = {
+        ...(drawn.habit.ignoresTime ? drawn.habit : drawn.later),
+        totals: drawn.habit.totals,
+      };
       // Too little beside a midnight tells nobody of the hours that dates hide.
       const isByDates = [drawn.habit, later].some(({ hoursAhead }) => hoursAhead !== undefined);
       const telling = isByDates ? [HOUR / 2 + 7, DAY - HOUR / 2 - 7] : [];
@@ -243,9 +247,12 @@ export const shifts = (habit: Habit): boolean =>
   habit.excludesTo === true ||
   habit.fractions === true;
 
-/** Whether every day that its source shows can be proven. */
+/** Whether every day that its source shows can be proven. Totals that stop at a number do not tell of hours that dates hide. */
 export const isDecent = (habit: Habit): boolean =>
-  habit.ignoresTime !== true && habit.deepest === undefined && !isBlurred(habit);
+  habit.ignoresTime !== true &&
+  habit.deepest === undefined &&
+  !(habit.hoursAhead !== undefined && habit.totals === 'bound') &&
+  !isBlurred(habit);
 
 const isBlurred = ({ padding = 0, rounding }: Habit): boolean =>
   padding > 0 || rounding !== undefined;

@@ -1,5 +1,6 @@
 /** Lets the statements, requests and waits of several processes through one at a time, in an order that is drawn: each seed is one interleaving. */
 import { type Clock, letOthersGo, systemClock } from '../../src/clock.ts';
+import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
 import { dice } from '../support/dice.ts';
 import { type Gate, Killed } from './perils.ts';
 
@@ -16,6 +17,12 @@ const HANGS_MS = 20_000;
 const MOST_STEPS = 20_000;
 /** How often the process changes that takes a burst of steps. */
 const CHANGES = 0.06;
+
+/** A statement of a process, by its number, at which its connection is cut: Postgres never has it, has it, or gets it later. */
+export interface Cut {
+  readonly at: number;
+  readonly when: 'before' | 'after' | 'late';
+}
 
 interface Waiting {
   readonly owner: string;
@@ -40,9 +47,22 @@ export class Scheduler {
     this.#manner = manner;
   }
 
-  /** The gate of one process. */
-  gate(owner: string): Gate {
-    return (statement, act) => this.#pass(owner, statement ?? 'a request', act);
+  /** The gate of one process, whose connection is cut at some of its statements. */
+  gate(owner: string, cuts: readonly Cut[] = []): Gate {
+    let taken = 0;
+    return <T>(statement: string | null, act: () => Promise<T>): Promise<T> => {
+      taken += 1;
+      const at = taken;
+      const cut = statement === null ? undefined : cuts.find((one) => one.at === at)?.when;
+      const what = statement ?? 'a request';
+      if (cut === undefined) return this.#pass(owner, what, act);
+      return this.#pass(owner, `cut ${cut}: ${what}`, async () => {
+        if (cut === 'after') await act();
+        // It is on its way, and nobody waits for it any more.
+        if (cut === 'late') this.#pass(owner, `late: ${what}`, act).catch(() => {});
+        throw new OutcomeUnknownError(`cut ${cut}`);
+      });
+    };
   }
 
   /** Time as a process has it: its waits are steps, its deadlines do not pass, and nothing renews a lease but its pages. */
