@@ -41,7 +41,7 @@ const worker = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
   cuts: fc.array(
     fc.record({
-      at: fc.integer({ min: 1, max: 300 }),
+      at: fc.integer({ min: 1, max: 80 }),
       when: fc.constantFrom<Cut['when']>('before', 'after', 'late'),
     }),
     { maxLength: 3 },

@@ -15,10 +15,12 @@ const TURNS = 3;
 const HANGS_MS = 20_000;
 /** More steps than that are a circle. */
 const MOST_STEPS = 20_000;
+/** Statements that change something: what an unknown outcome means depends on them. */
+const WRITES = /\b(call|update|insert|delete)\b|daywalk\.(prove|append|split)_/;
 /** How often the process changes that takes a burst of steps. */
 const CHANGES = 0.06;
 
-/** A statement of a process, by its number, at which its connection is cut: Postgres never has it, has it, or gets it later. */
+/** A statement of a process that changes something, by its number, at which its connection is cut: Postgres never has it, has it, or gets it later. */
 export interface Cut {
   readonly at: number;
   readonly when: 'before' | 'after' | 'late';
@@ -47,14 +49,15 @@ export class Scheduler {
     this.#manner = manner;
   }
 
-  /** The gate of one process, whose connection is cut at some of its statements. */
+  /** The gate of one process, whose connection is cut at some of the statements that change something. */
   gate(owner: string, cuts: readonly Cut[] = []): Gate {
     let taken = 0;
     return <T>(statement: string | null, act: () => Promise<T>): Promise<T> => {
+      const what = statement ?? 'a request';
+      if (!WRITES.test(what)) return this.#pass(owner, what, act);
       taken += 1;
       const at = taken;
-      const cut = statement === null ? undefined : cuts.find((one) => one.at === at)?.when;
-      const what = statement ?? 'a request';
+      const cut = cuts.find((one) => one.at === at)?.when;
       if (cut === undefined) return this.#pass(owner, what, act);
       return this.#pass(owner, `cut ${cut}: ${what}`, async () => {
         if (cut === 'after') await act();
