@@ -124,17 +124,18 @@ class Judge {
 
   /** Once all is calm a decent source has no day that is not complete. */
   demandAll(results: ReadonlyMap<string, WindowResult>): void {
-    if (!this.#habits.every(isDecent)) return;
+    // A first day that lost its only record looks forgotten.
+    if (this.#happens('deletion') || !this.#habits.every(isDecent)) return;
     for (const day of this.#source.names) {
       const { state, lastError } = results.get(day) ?? {};
       if (state !== 'complete') this.wrong.push(`${day} is ${state}: ${lastError}`);
     }
   }
 
-  /** Nobody sees an edit in the middle, nor an arrival for which another record was deleted. */
+  /** Nobody sees an edit in the middle, nor an arrival for which another record was deleted, or is hidden. */
   #missing(day: string, now: ReadonlyMap<string, number>): string[] {
     const ids = new Set([...now.keys()].map(idOf));
-    const isBalanced = this.#happens('deletion');
+    const isBalanced = this.#happens('deletion') || this.#happens('habit');
     return (this.#source.lists.get(`${day} 00:00:00`) ?? [])
       .filter((record) => !ids.has(idOf(record)) && !(isBalanced && idOf(record) > LATER))
       .map((record) => `${day} is complete and lacks ${record}`);

@@ -247,11 +247,11 @@ export const shifts = (habit: Habit): boolean =>
   habit.excludesTo === true ||
   habit.fractions === true;
 
-/** Whether every day that its source shows can be proven. Totals that stop at a number do not tell of hours that dates hide. */
+/** Whether every day that its source shows can be proven. Only exact totals prove what a long cut shows where dates hide hours. */
 export const isDecent = (habit: Habit): boolean =>
   habit.ignoresTime !== true &&
   habit.deepest === undefined &&
-  !(habit.hoursAhead !== undefined && habit.totals === 'bound') &&
+  (habit.hoursAhead === undefined || habit.totals === 'exact') &&
   !isBlurred(habit);
 
 const isBlurred = ({ padding = 0, rounding }: Habit): boolean =>
