@@ -249,6 +249,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(
+    'one second learned to be enough at a midnight leaves untold what it hides',
+    'src/walk/proof/cuts.ts',
+    "if (isLookedAt === 'too few' && knowledge.reach === null) {",
+    "if (isLookedAt === 'too few' && knowledge.reach === 0) {",
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
     'known answers age while the stream rests',
     'src/store/evidence/proven.ts',
     "coalesce(fetched.since, '-infinity')",
@@ -877,8 +884,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what one date hides is not looked at',
     'src/walk/proof/cuts.ts',
-    'await learnHiddenByDate(context, window.from);',
-    '',
+    'const isLookedAt = await learnHiddenByDate(context, window.from);',
+    'const isLookedAt: unknown = false;',
     ['test/walk/dates.test.ts'],
   ),
   mutant(

@@ -98,3 +98,11 @@ it.each(
     });
   },
 );
+
+it('those of UTC hide none of a day where one second is learned to be enough at a midnight that tells too little with two minutes', async () => {
+  const last = 2 * DAY;
+  expect(await missingOf({ hoursAhead: -1 }, [last - 1, last + 5, last + DAY - 1])).toEqual({
+    states: DAYS.map(() => 'complete'),
+    missing: [],
+  });
+});

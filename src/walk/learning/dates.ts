@@ -24,21 +24,21 @@ const ASKED_AGAIN = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
- * @returns whether the hours beside this midnight were looked at.
+ * @returns whether the hours beside this midnight were looked at; 'too few': on a side they do not tell.
  * @throws {WalkError} where ranges across a midnight show nothing, whatever stands there.
  */
 export async function learnHiddenByDate(
   context: WindowContext,
   midnight: string,
-): Promise<boolean> {
+): Promise<boolean | 'too few'> {
   const { knowledge } = context;
-  let isLookedAt = false;
+  let isLookedAt: boolean | 'too few' = false;
   await knowledge.reachLearning.run(async () => {
     const { hiddenByDate: known } = knowledge;
     if (!(known === null || isOfOneSide(known)) || knowledge.longestList === 0) return;
     if (!knowledge.tries.left('dates')) return;
-    isLookedAt = true;
     const [before, after] = await bothSides(context, midnight, HOURS, known);
+    isLookedAt = before === 'too few' || after === 'too few' ? 'too few' : true;
     if (![before, after].every((side) => side === 'no records' || side === 'known'))
       knowledge.tries.spend('dates');
     else if (known === null) await refuseNothingAcross(context, midnight);

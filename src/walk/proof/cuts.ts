@@ -72,6 +72,7 @@ async function askAcross(
   let since = newerThan;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await learnReachAt(context, second, since);
+    if (context.knowledge.reach === 'day') throw new WalkError('capped', NOTHING_IS_CUT);
     const spans = spansAround(second, context);
     const across = await settleSpan(context, 'across', spans.across, since);
     if (across.stored === 0) return { across, sides: null };
@@ -101,7 +102,6 @@ async function learnReachAt(context: WindowContext, second: string, after: numbe
     const walk = await orNull(settleSpan(context, 'across', span, after), isRangeRefused);
     if (walk?.stored !== 0) await learnReach(context, span);
   }
-  if (knowledge.reach === 'day') throw new WalkError('capped', NOTHING_IS_CUT);
 }
 
 /** Both sides of a cut show records, and fewer than lie across it: a cap would have cut some of one of them. */
@@ -139,6 +139,11 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   let since = earlier.at(-1)?.walkId ?? 0;
   if (isMidnight(window)) {
     const isLookedAt = await learnHiddenByDate(context, window.from);
+    if (isLookedAt === 'too few' && knowledge.reach === null) {
+      await learnReachAt(context, window.from, since);
+      // What the cut would not show then, though it is near, tells now.
+      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from);
+    }
     await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
     if (across?.stored === 0) return proved(context, { across, sides: null });
