@@ -82,12 +82,12 @@ export async function openStreams(
 export async function retryUntold(
   parts: UnfailParts,
   state: StreamState,
-  { kind, from }: Pick<LeasedWindow, 'kind' | 'from'>,
+  window: LeasedWindow,
 ): Promise<void> {
   if (!state.untold || state.knowledge.lastGood === null) return;
-  const date = from.slice(0, 10);
-  const midnight = kind === 'cut' ? date : addDays(date, -1);
-  await askMidnightAgain(parts.database, state.streamId, midnight);
+  const date = window.from.slice(0, 10);
+  const midnight = window.kind === 'cut' ? date : addDays(date, -1);
+  await askMidnightAgain(parts.database, window, midnight);
   await unfailUntold(parts, state);
 }
 

@@ -583,7 +583,7 @@ describe('pages that are counted by number', () => {
     const result = await exportDay(list, { arrange: pagesByNumber, at });
     expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
     // Twice: with other page boundaries the list is the same.
-    expect(result.requests).toBeLessThan(85);
+    expect(result.requests).toBeLessThan(95);
   });
 
   it('come to an end where both records are equal, and each page shows them again', async () => {
@@ -1667,6 +1667,8 @@ describe('a day without records that came first, in words that nobody knows', ()
     });
     let leases = 0;
     let early: boolean | null = null;
+    // One after the other: the day that has records is the first.
+    let claims: Promise<unknown> = Promise.resolve();
     const gate: Gate = async (statement, act) => {
       if (statement?.includes('store_page') && early === null) {
         early = false;
@@ -1675,8 +1677,11 @@ describe('a day without records that came first, in words that nobody knows', ()
         for (let time = 0; time < 50; time += 1) await server.query('select 1');
         early = source.asked.some(({ from }) => from.startsWith(empty));
       }
-      const done = await act();
-      const isLeased = statement?.includes('skip locked') && Array.isArray(done) && done.length > 0;
+      const isClaim = statement?.includes('skip locked');
+      const acted = isClaim ? claims.then(act) : act();
+      if (isClaim) claims = acted;
+      const done = await acted;
+      const isLeased = isClaim && Array.isArray(done) && done.length > 0;
       if (isLeased) leases += 1;
       if (isLeased && leases === 2) await found;
       return done;

@@ -164,15 +164,17 @@ export async function askCutsAgain(
   );
 }
 
-/** Has the cut at a midnight asked anew, where it was proven in that time. */
+/** Has the cut at a midnight asked anew, where it was proven in that time, and no other window than this one has been proven with records. */
 export async function askMidnightAgain(
   database: Database,
-  streamId: number,
+  { streamId, windowId }: Pick<LeasedWindow, 'streamId' | 'windowId'>,
   midnight: Day,
 ): Promise<void> {
   await database.persist(
     `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
-      where stream_id = $1 and midnight = $3 and ${ANEW}`,
-    [streamId, KEPT_DAYS, midnight],
+      where stream_id = $1 and midnight = $3 and ${ANEW}
+        and not exists (select from daywalk.windows o
+                         where o.stream_id = $1 and o.window_id <> $4 and (o.proof ->> 'records')::bigint > 0)`,
+    [streamId, KEPT_DAYS, midnight, windowId],
   );
 }
