@@ -104,7 +104,11 @@ export const recordContents = (
   format: 'ndjson.gz',
   async listDays(range) {
     const all = [...streams, ...ended];
-    const days = await listArchivedDays(database, all, range);
+    const known = await listArchivedDays(database, all, range);
+    // Nobody asks for the days of the others any more.
+    const days = known.filter(
+      ({ stream, state }) => state !== 'missing' || streams.includes(stream),
+    );
     if (!days.some(({ state }) => state === 'tiered')) return days;
     const moved = await listMovedDays(database, all, range);
     const there = new Map(moved.map((day) => [`${day.stream} ${day.day}`, day]));

@@ -85,6 +85,19 @@ test('what a stream has that the settings define no more is exported, and comes 
   expect(restored.stdout).toMatch(/^2 days came back /m);
 });
 
+test('a stream that the settings define no more lacks no day since then in an export', async () => {
+  const scene = await setScene({ eventsPerDay: 20 });
+  const since = { DAYWALK_SETTLE: '0s', DAYWALK_SINCE: dayAgo(4) };
+  await scene.succeedHere(backfill(dayAgo(4), dayAgo(4)), since);
+  const one = { ...since, ...ONE };
+  await scene.succeedHere(backfill(dayAgo(3), dayAgo(3)), one);
+  for (const range of [['--from', dayAgo(4)], []]) {
+    const options = ['--out', temporaryFolder(), ...range, '--to', dayAgo(3)];
+    const { stdout } = await scene.here(['export', ...options], one);
+    expect(stdout).toMatch(/^3 days written: .* 0 left out\.$/m);
+  }
+});
+
 test('accept says that a stream was never exported', async () => {
   const scene = await setScene();
   const said = await scene.run(['accept'], ONE);
