@@ -173,16 +173,20 @@ async function runWindow(
   const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
   const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
-  const run = (signal: AbortSignal) =>
-    firstAnswer.run(
+  let isKnown = false;
+  const run = async (signal: AbortSignal) => {
+    const end = await firstAnswer.run(
       // Who waited for another one's first answer need not ask a stream that was given up for it.
       (onFirst) => (state.stopped ? giveBack(turn) : decide(contextOf(turn, signal, onFirst))),
       () => !state.untold || state.knowledge.lastGood !== null,
     );
+    isKnown = end.kind === 'unchanged';
+    return end;
+  };
   try {
     // What fails with records is no part of what failed before any were shown.
     const end = await whileLeased(context, leased, run).finally(() =>
-      retryUntold(context, state, leased),
+      retryUntold(context, state, isKnown ? null : leased),
     );
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });

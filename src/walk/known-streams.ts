@@ -77,17 +77,19 @@ export async function openStreams(
 /**
  * With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. So can what
  * dates hide at the midnight before that, of which nobody has asked yet.
- * @param window the one that showed it.
+ * @param window the one that showed it; null: it was shown before, in a stream without known answers.
  */
 export async function retryUntold(
   parts: UnfailParts,
   state: StreamState,
-  window: LeasedWindow,
+  window: LeasedWindow | null,
 ): Promise<void> {
   if (!state.untold || state.knowledge.lastGood === null) return;
-  const date = window.from.slice(0, 10);
-  const midnight = window.kind === 'cut' ? date : addDays(date, -1);
-  await askMidnightAgain(parts.database, window, midnight);
+  if (window !== null) {
+    const date = window.from.slice(0, 10);
+    const midnight = window.kind === 'cut' ? date : addDays(date, -1);
+    await askMidnightAgain(parts.database, window, midnight);
+  }
   await unfailUntold(parts, state);
 }
 

@@ -30,8 +30,12 @@ const LISTS = {
   [three]: records(400, 5),
 };
 
-async function rounds(habits: Habits, change: Partial<Exporting> = {}) {
-  const source: ImaginedSource = new ImaginedSource(LISTS, { at, ...habits });
+async function rounds(
+  habits: Habits,
+  change: Partial<Exporting> = {},
+  lists: Readonly<Record<string, readonly string[]>> = LISTS,
+) {
+  const source: ImaginedSource = new ImaginedSource(lists, { at, ...habits });
   const exporting: Exporting = {
     server,
     source,
@@ -62,6 +66,11 @@ const QUIET = {
 
 it('pages by offset', async () => {
   expect(await rounds({})).toEqual(QUIET);
+});
+
+it('has nothing but what stands between two days', async () => {
+  const lists = { [one]: [], [two]: records(190, 2), [three]: [] };
+  expect(await rounds({}, {}, lists)).toEqual(QUIET);
 });
 
 it('refuses to begin behind the last record', async () => {
