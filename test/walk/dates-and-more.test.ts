@@ -99,9 +99,21 @@ it.each(
   },
 );
 
-it('those of UTC hide none of a day where one second is learned to be enough at a midnight that tells too little with two minutes', async () => {
-  const last = 2 * DAY;
-  expect(await missingOf({ hoursAhead: -1 }, [last - 1, last + 5, last + DAY - 1])).toEqual({
+it.each([
+  ['none before it', [2 * DAY - 1, 2 * DAY + 5, 3 * DAY - 1]],
+  ['two quiet ones before it', [5 * HOUR, DAY + 5 * HOUR, 2 * DAY - 1, 2 * DAY + 5, 3 * DAY - 1]],
+])(
+  'those of UTC hide none of a day where one second is learned to be enough at a midnight that tells too little with two minutes, and %s',
+  async (_, seconds) => {
+    expect(await missingOf({ hoursAhead: -1 }, seconds)).toEqual({
+      states: DAYS.map(() => 'complete'),
+      missing: [],
+    });
+  },
+);
+
+it('those of UTC hide none of a day whose midnight is the third one, and tells after two that do not', async () => {
+  expect(await missingOf({ hoursAhead: -1 }, [-1, DAY - 1, 2 * DAY + HOUR / 2])).toEqual({
     states: DAYS.map(() => 'complete'),
     missing: [],
   });

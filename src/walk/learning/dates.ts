@@ -24,24 +24,26 @@ const ASKED_AGAIN = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
+ * @param again it told too little there with what was known before: that is no try of another midnight.
  * @returns whether the hours beside this midnight were looked at; 'too few': on a side they do not tell.
  * @throws {WalkError} where ranges across a midnight show nothing, whatever stands there.
  */
 export async function learnHiddenByDate(
   context: WindowContext,
   midnight: string,
+  again = false,
 ): Promise<boolean | 'too few'> {
   const { knowledge } = context;
   let isLookedAt: boolean | 'too few' = false;
   await knowledge.reachLearning.run(async () => {
     const { hiddenByDate: known } = knowledge;
     if (!(known === null || isOfOneSide(known)) || knowledge.longestList === 0) return;
-    if (!knowledge.tries.left('dates')) return;
+    if (!again && !knowledge.tries.left('dates')) return;
     const [before, after] = await bothSides(context, midnight, HOURS, known);
     isLookedAt = before === 'too few' || after === 'too few' ? 'too few' : true;
-    if (![before, after].every((side) => side === 'no records' || side === 'known'))
-      knowledge.tries.spend('dates');
-    else if (known === null) await refuseNothingAcross(context, midnight);
+    if (![before, after].every((side) => side === 'no records' || side === 'known')) {
+      if (!again) knowledge.tries.spend('dates');
+    } else if (known === null) await refuseNothingAcross(context, midnight);
     if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;
     const side = before === true ? await beforeOf(context, midnight) : 'after';

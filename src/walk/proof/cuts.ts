@@ -142,7 +142,7 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     if (isLookedAt === 'too few' && knowledge.reach === null) {
       await learnReachAt(context, window.from, since);
       // What the cut would not show then, though it is near, tells now.
-      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from);
+      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from, true);
     }
     await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
