@@ -147,7 +147,7 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
       if (isFirst) beginAnother();
       isFirst = false;
       // Those who found nothing to do before have ended.
-      if ((await runWindow(context, window)) === 'split') beginAnother();
+      if (await runWindow(context, window)) beginAnother();
     }
     context.leases.delete(leaseId);
     if (window !== null || toLookAt !== undefined) continue;
@@ -160,11 +160,8 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
   }
 }
 
-/** Runs one leased window to whatever end it has; throws only what stops the whole run. @returns null: it failed, or was given back. */
-async function runWindow(
-  context: RunContext,
-  leased: LeasedWindow,
-): Promise<WindowEnd['kind'] | null> {
+/** Runs one leased window to whatever end it has; throws only what stops the whole run. @returns whether it was split. */
+async function runWindow(context: RunContext, leased: LeasedWindow): Promise<boolean> {
   const { onEvent } = context;
   const { streamId, windowId, kind, day, from, to } = leased;
   // Only windows of these streams are leased.
@@ -173,27 +170,27 @@ async function runWindow(
   const window: WindowName = { windowId, kind, stream: state.stream.name, day, from, to };
   const turn = { ...context, leased, window, state };
   onEvent({ kind: 'claimed', window });
-  let isKnown = false;
-  const run = async (signal: AbortSignal) => {
-    const end = await firstAnswer.run(
+  const run = (signal: AbortSignal) =>
+    firstAnswer.run(
       // Who waited for another one's first answer need not ask a stream that was given up for it.
       (onFirst) => (state.stopped ? giveBack(turn) : decide(contextOf(turn, signal, onFirst))),
       () => !state.untold || state.knowledge.lastGood !== null,
     );
-    isKnown = end.kind === 'unchanged';
-    return end;
-  };
+  let told: LeasedWindow | null = leased;
   try {
     // What fails with records is no part of what failed before any were shown.
-    const end = await whileLeased(context, leased, run).finally(() =>
-      retryUntold(context, state, isKnown ? null : leased),
-    );
+    const end = await whileLeased(context, leased, run)
+      .then((ended) => {
+        if (ended.kind === 'unchanged') told = null;
+        return ended;
+      })
+      .finally(() => retryUntold(context, state, told));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
-    return end.kind;
+    return end.kind === 'split';
   } catch (error) {
     await settle(turn, error);
-    return null;
+    return false;
   }
 }
 
