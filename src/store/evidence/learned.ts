@@ -28,6 +28,8 @@ export interface LearnedFact {
   readonly value: unknown;
   readonly evidence: string;
   readonly learnedAt: Date;
+  /** It does not expire. */
+  readonly kept: boolean;
 }
 
 /** A source may change: after so many days a fact is learned anew. */
@@ -42,7 +44,7 @@ const BELIEVED = `proof ->> 'kind' in ('empty', 'probe', 'total') and not proof 
 /** What is known of these streams. */
 export function readLearned(database: Database, streamIds: readonly number[]) {
   return database.persist<LearnedFact>(
-    `select name as stream, fact, value, evidence, learned_at as "learnedAt"
+    `select name as stream, fact, value, evidence, learned_at as "learnedAt", kept
        from daywalk.learned join daywalk.streams using (stream_id)
       where stream_id = any ($1::integer[]) and ${HOLDS}
       order by name, fact`,

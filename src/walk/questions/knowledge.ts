@@ -29,8 +29,6 @@ export type HiddenByDate =
   | 'both'
   | 'day';
 
-const HIDING: ReadonlySet<unknown> = new Set<HiddenByDate>(['before', 'after', 'both', 'day']);
-
 /** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
 export const UNLEARNED_REACH = 120;
 
@@ -274,13 +272,13 @@ export class Knowledge {
 
   /** Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for the last time. */
   async heedReach(): Promise<void> {
-    const facts = await readLearned(this.#database, [this.streamId]);
-    const known = (fact: Fact) => facts.find((one) => one.fact === fact)?.value;
-    const [hidden, reach] = [known('hidden_by_date'), known('reach')];
-    // Not what this process may doubt just now.
-    if (this.#hidesNothing && HIDING.has(hidden)) this.#facts.set('hidden_by_date', hidden);
-    if (typeof reach === 'number' && this.reach !== 'day' && reach > this.reachSeconds)
-      this.#facts.set('reach', reach);
+    for (const { fact, value, kept } of await readLearned(this.#database, [this.streamId])) {
+      // What is not kept this process may doubt just now.
+      const hides = fact === 'hidden_by_date' && kept && this.#hidesNothing;
+      const isFarther =
+        fact === 'reach' && this.reach !== 'day' && Number(value) > this.reachSeconds;
+      if (hides || isFarther) this.#facts.set(fact, value);
+    }
   }
 
   #number(fact: Fact): number | null {
