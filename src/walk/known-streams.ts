@@ -3,7 +3,7 @@ import { RequestError, SettingsError, UnavailableError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { askMidnightAgain, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
-import { readKnownAnswers, readLargest } from '../store/evidence/proven.ts';
+import { hasKnownAnswers, readLargest } from '../store/evidence/proven.ts';
 import { type LeasedWindow, unfail } from '../store/leases.ts';
 import { OneAtATime } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
@@ -43,19 +43,20 @@ export async function openStreams(
   streams: ReadonlyMap<number, Stream>,
 ): Promise<StreamState[]> {
   const { database } = parts;
+  const largest = await readLargest(database, [...streams.keys()]);
   return Promise.all(
     [...streams].map(async ([streamId, stream]) => {
       // With a contract of other settings go facts.
       const contract = await StreamContract.open(database, reader, { streamId, ...stream });
-      const [facts, largest, answers] = await Promise.all([
+      const [facts, hasAnswers] = await Promise.all([
         readLearned(database, [streamId]),
-        readLargest(database, streamId),
-        readKnownAnswers(database, streamId),
+        hasKnownAnswers(database, streamId),
       ]);
       const knowledge = new Knowledge(database, streamId, facts);
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
-      knowledge.listed(largest.answer, largest.list);
+      const { answer = 0, list = 0 } = largest.get(streamId) ?? {};
+      knowledge.listed(answer, list);
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
       return {
@@ -65,7 +66,7 @@ export async function openStreams(
         contract,
         failuresInARow: 0,
         stopped: false,
-        untold: answers.length === 0 || contract.known === null,
+        untold: !hasAnswers || contract.known === null,
         untoldSince: contract.known === null ? null : parts.clock.monotonic(),
         firstAnswer: new OneAtATime(),
         known: new KnownAnswers({ ...parts, stream, contract, knowledge, priority }),

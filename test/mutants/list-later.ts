@@ -1115,8 +1115,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'windows begin at once where days are known, and not where lists are by the settings of now',
     'src/walk/known-streams.ts',
-    'answers.length === 0 || contract.known === null',
-    'answers.length === 0',
+    '!hasAnswers || contract.known === null',
+    '!hasAnswers',
     ODD,
   ),
   mutant(

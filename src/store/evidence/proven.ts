@@ -99,6 +99,23 @@ export interface KnownAnswer extends Span, Pick<ProvenWalk, 'walkId' | 'records'
   readonly speaks: 'against all' | 'against what is empty' | 'not';
 }
 
+/** Windows with records that were seen since the source was last accepted, and are or were complete lately. */
+const KNOWN_ANSWERS = `daywalk.windows w
+         join daywalk.streams s on s.stream_id = w.stream_id
+         join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
+         left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+        where w.stream_id = $1 and w.kind <> 'cut' and w.split_by is null and w.state <> 'replaced'
+          and (w.state = 'complete'
+               or w.proven_at > (select least(clock_timestamp(), max(proven_at)) from daywalk.windows where stream_id = $1 and kind <> 'cut')
+                                - interval '14 days')
+          and w.shown_at > coalesce(s.accepted_at, '-infinity')
+          and d.retired_since is null`;
+
+/** Whether a stream has known answers. */
+export function hasKnownAnswers(database: Database, streamId: number): Promise<boolean> {
+  return database.value(`select exists (select from ${KNOWN_ANSWERS})`, [streamId]);
+}
+
 /**
  * Two windows with records of the newest different days among those that were seen since the source was last accepted: proven in
  * the last fourteen days on which pages came, however long the worker rested or the API was away between, or failed since, or being
@@ -109,9 +126,7 @@ export interface KnownAnswer extends Span, Pick<ProvenWalk, 'walkId' | 'records'
  */
 export function readKnownAnswers(database: Database, streamId: number, days: KnownAnswerDays = {}) {
   return database.persist<KnownAnswer>(
-    `with proved as materialized (
-       select least(clock_timestamp(), max(proven_at)) as at from daywalk.windows where stream_id = $1 and kind <> 'cut'
-     ), walked as materialized (
+    `with walked as materialized (
        select k.started_at
          from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.pages > 0
         where w.stream_id = $1 and w.kind <> 'cut' order by k.walk_id desc limit ${RECENT_WALKS}
@@ -129,16 +144,8 @@ export function readKnownAnswers(database: Database, streamId: number, days: Kno
               least(w.proven_at, w.shown_at) > asked.at - interval '7 days' as fresh,
               w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old,
               case when w.proven_at > s.known_at then w.proven_at end as since
-         from daywalk.windows w
-         join daywalk.streams s on s.stream_id = w.stream_id
-         join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
-         left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-        cross join proved cross join fetched cross join asked
-        where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
-          and w.state <> 'replaced'
-          and (w.state = 'complete' or w.proven_at > proved.at - interval '14 days')
-          and w.shown_at > coalesce(s.accepted_at, '-infinity')
-          and d.retired_since is null
+         from fetched cross join asked cross join ${KNOWN_ANSWERS}
+          and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3)
         order by w.day, w.state, w.proven_at desc
      ), ranked as (
        select *, row_number() over (partition by is_old, since is null order by since, day desc) as rank from newest
@@ -187,18 +194,26 @@ export async function noteShown(database: Database, { windowId }: Pick<KnownAnsw
 /** Walks of a stream whose pages are looked at for the largest answer. */
 const NEWEST_WALKS = 50;
 
-/** The most records that one answer to the walks of the newest days had, in the last 30 days, and one walk; 0: there are none. */
-export function readLargest(database: Database, streamId: number) {
-  return database.one<{ readonly answer: number; readonly list: number }>(
-    `select coalesce(max(p.records + p.skip), 0)::integer as answer, coalesce(max(newest.next_start), 0) as list
-       from (select k.walk_id, k.day, k.next_start
-               from daywalk.windows w
-               join daywalk.walks k on k.window_id = w.window_id
-              where w.stream_id = $1 and w.kind <> 'cut' and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
-              order by w.day desc limit ${NEWEST_WALKS}) as newest
-       left join daywalk.pages p on p.walk_id = newest.walk_id and p.day = newest.day`,
-    [streamId],
+/**
+ * Of each stream the most records that one answer to the walks of the newest days had, in the last 30 days, and one walk; none: there is none.
+ * One statement for all: where months of pages are many, planning is most of it.
+ */
+export async function readLargest(database: Database, streamIds: readonly number[]) {
+  const rows = await database.persist<Record<'streamId' | 'answer' | 'list', number>>(
+    `select s.id as "streamId", newest.list,
+            (select coalesce(max(records + skip), 0)::integer from daywalk.pages_of(newest.walks)) as answer
+       from unnest($1::integer[]) as s (id)
+      cross join lateral (
+        select array_agg(walk_id) as walks, max(next_start) as list
+          from (select k.walk_id, k.next_start
+                  from daywalk.windows w
+                  join daywalk.walks k on k.window_id = w.window_id
+                 where w.stream_id = s.id and w.kind <> 'cut' and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
+                 order by w.day desc limit ${NEWEST_WALKS}) as walk) as newest
+      where newest.walks is not null`,
+    [streamIds],
   );
+  return new Map(rows.map(({ streamId, ...largest }) => [streamId, largest]));
 }
 
 /** A complete window with the walks that its newest proof rests on. */
