@@ -22,9 +22,7 @@ end $$;
 
 -- When a day of a stream closed: it ended in the source's time zone, and the settle delay has passed.
 create function daywalk.closed_at(day date, time_zone text, settle interval) returns timestamptz
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select ((day + 1)::timestamp at time zone time_zone) + settle
-$$;
+stable parallel safe return ((day + 1)::timestamp at time zone time_zone) + settle;
 
 -- When a window is looked at again that was just found as it is stored: a day from now, until recheck_days after it
 -- closed; half a day more is granted, so that the last day gets its look too.

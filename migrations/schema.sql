@@ -836,11 +836,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION daywalk.closed_at(day date, time_zone text, settle interval)
  RETURNS timestamp with time zone
  LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  select ((day + 1)::timestamp at time zone time_zone) + settle
-$function$;
+ STABLE PARALLEL SAFE
+RETURN ((((day + 1))::timestamp without time zone AT TIME ZONE time_zone) + settle);
 
 CREATE OR REPLACE FUNCTION daywalk.column_value(col jsonb, said text, value text, zone text)
  RETURNS text

@@ -74,15 +74,15 @@ export function readTotals(database: Database, streams: readonly string[]) {
             count(*) filter (where c.state = 'pruned') as pruned,
             count(*) filter (where c.state = 'tiered') as tiered,
             count(*) filter (where o.open) as open,
-            max(o.closes) filter (where o.open) as "openUntil",
+            max(d.closes) filter (where o.open) as "openUntil",
             coalesce(sum(c.records), 0)::bigint as records,
             coalesce(sum(c.pages), 0)::bigint as pages,
             coalesce(sum(c.bytes), 0)::bigint as bytes
        from unnest($1::text[]) as asked (name)
        left join daywalk.streams s on s.name = asked.name
        left join daywalk.coverage c on c.stream = asked.name
-      cross join lateral (select closes, c.state not in ('pruned', 'tiered') and closes > clock_timestamp() as open
-                            from daywalk.closed_at(c.day, s.time_zone, s.settle) as closes) as o
+      cross join lateral (select daywalk.closed_at(c.day, s.time_zone, s.settle) as closes) as d
+      cross join lateral (select c.state not in ('pruned', 'tiered') and d.closes > clock_timestamp() as open) as o
       group by asked.name`,
     [streams],
   );
