@@ -256,6 +256,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(
+    'a midnight that was asked while a stream showed nothing is believed',
+    'migrations/0003_publishing.sql',
+    "and cut.proof ? 'datesUnasked'",
+    'and false',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
+    'a midnight that shows the first record of a stream is not asked what dates hide there',
+    'src/walk/proof/cuts.ts',
+    'datesUnasked && !hasShownNothing(context)',
+    'datesUnasked && false',
+    ['test/walk/dates.test.ts'],
+  ),
+  mutant(
     'known answers age while the stream rests',
     'src/store/evidence/proven.ts',
     "coalesce(fetched.since, '-infinity')",
