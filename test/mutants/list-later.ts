@@ -256,6 +256,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(
+    'how far requests must reach is tried twice by what tells nothing of it',
+    'src/walk/learning/reach.ts',
+    'knowledge.reachTried.add(text)',
+    'knowledge.reachTried.delete(text)',
+    ['test/walk/requests.test.ts'],
+  ),
+  mutant(
     'a midnight that was asked while a stream showed nothing is believed',
     'migrations/0003_publishing.sql',
     "and cut.proof ? 'datesUnasked'",
