@@ -70,15 +70,7 @@ export async function doubtReach(context: WindowContext, asked: Reach | null): P
 export async function learnReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   await knowledge.reachLearning.run(async () => {
-    const text = textOf(span);
-    if (
-      knowledge.reach !== null ||
-      knowledge.reachTried.has(text) ||
-      !knowledge.tries.left('reach')
-    )
-      return;
-    await tryReach(context, span);
-    if (knowledge.reach === null) knowledge.reachTried.add(text);
+    if (knowledge.reach === null && knowledge.tries.left('reach')) await tryReach(context, span);
   });
 }
 

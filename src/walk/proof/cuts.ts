@@ -28,7 +28,13 @@ import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
+import {
+  BEYOND_ROUNDED,
+  firstPageOf,
+  isTooShort,
+  MOST_ROUNDED,
+  spansAround,
+} from '../questions/span.ts';
 import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
 import { prove } from './publishing.ts';
 import { settleSpan } from './settle.ts';
@@ -143,17 +149,17 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const earlier = window.walked ? await readWalks(database, window) : [];
   let since = earlier.at(-1)?.walkId ?? 0;
   const datesUnasked = isMidnight(window) && hasShownNothing(context);
-  const proved = (walks: CutWalks): Promise<WindowEnd> =>
-    datesUnasked && !hasShownNothing(context)
-      ? walkCut(context)
-      : proveWalks(context, walks, datesUnasked);
+  const isLookedAt = isMidnight(window) && (await learnHiddenByDate(context, window.from));
+  const { reach } = knowledge;
+  const proved = async (walks: CutWalks): Promise<WindowEnd> => {
+    // What the cut does not show any more, though it is near, tells now.
+    if (isLookedAt === 'too few' && knowledge.reach !== reach)
+      await learnHiddenByDate(context, window.from, true);
+    const isUntold = datesUnasked && !hasShownNothing(context);
+    if (isUntold || isTooShort(context, walks.across)) return walkCut(context);
+    return proveWalks(context, walks, datesUnasked);
+  };
   if (isMidnight(window)) {
-    const isLookedAt = await learnHiddenByDate(context, window.from);
-    if (isLookedAt === 'too few' && knowledge.reach === null) {
-      await learnReachAt(context, window.from, since);
-      // What the cut would not show then, though it is near, tells now.
-      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from, true);
-    }
     await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
     if (across?.stored === 0) return proved({ across, sides: null });
@@ -253,10 +259,7 @@ async function proveWalks(
   const walks = { across: across.walkId, before, after, ...(unites.length > 0 && { unites }) };
   const found = { records: more, removed: less, why, ...(datesUnasked && { datesUnasked }) };
   const end = await proveCorrection(context, { ...found, ...walks });
-  const least = spansAround(context.window.from, context, 0).across;
-  // It was learned meanwhile that dates hide what is farther away.
-  if (across.from > least.from || across.to < least.to)
-    await askCutsAgain(context.database, context.knowledge.streamId);
+  if (isTooShort(context, across)) await askCutsAgain(context.database, context.knowledge.streamId);
   return end;
 }
 

@@ -53,8 +53,6 @@ export class Knowledge {
   readonly askingElsewhere = new OneAtATime();
   /** Spans that have shown records to a question, as texts: one that shows nothing then is asked more often. */
   readonly spansShown = new Set<string>();
-  /** Spans, as texts, by which the reach could not be learned: another try would tell the same. */
-  readonly reachTried = new Set<string>();
   /** When a known answer was last as ever, by the monotonic clock; milliseconds. */
   knownAt: number | null = null;
   /** Whether totals count the records of the span that is asked for; null: not looked at yet. */
