@@ -2,10 +2,12 @@
 import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { addDays } from '../../src/plan/days.ts';
+import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore } from '../support/store.ts';
+import { freshStore, hastyClock } from '../support/store.ts';
 import {
   closedDays,
   type Exporting,
@@ -13,6 +15,8 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  sharedDatabase,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 
@@ -163,4 +167,36 @@ it('those of another clock hide none of the first day that shows something after
     states: DAYS.map(() => 'complete'),
     missing: [],
   });
+});
+
+it('ends that are rounded have the midnight before the first day asked once where the clocks repeat an hour behind it', async () => {
+  const day = '2024-11-03';
+  const times = Array.from({ length: 90 }, (_, n) => secondsOf(`${day} 00:00:00`) + 1_234 * n);
+  const rounded = (time: string, round: typeof Math.ceil) => round(secondsOf(time) / 600) * 600;
+  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
+    times
+      .filter((at) => at >= rounded(from, Math.ceil) && at < rounded(to, Math.floor))
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [day]: [] }, { totals: 'exact', arrange });
+  const stream = newStream();
+  const exporting = { server, source, stream, since: day, timeZone: 'America/Havana' };
+  await teach(exporting, { reach: 7_200, hidden_by_date: 'nothing' });
+  const stop = new AbortController();
+  const claimed: string[] = [];
+  await backfill(
+    exporterParts({ database: sharedDatabase(server), source, clock: hastyClock }),
+    { ...OPTIONS, ...exporting, streams: [stream] },
+    { from: day, to: day, newestFirst: false },
+    stop.signal,
+    (event) => {
+      if (event.kind !== 'claimed') return;
+      claimed.push(`${event.window.kind} ${event.window.from}`);
+      if (claimed.length > 9) stop.abort();
+    },
+  ).catch(() => {});
+  expect(claimed).toEqual([
+    `day ${day} 00:00:00`,
+    `cut ${addDays(day, -1)} 23:59:59`,
+    `cut ${day} 23:59:59`,
+  ]);
 });
