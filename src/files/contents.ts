@@ -111,8 +111,10 @@ export const recordContents = (
         streams.includes(stream) || state === 'complete' || isAway(state) || walks.length > 0,
     );
     if (!days.some(({ state }) => state === 'tiered')) return days;
-    const moved = await listMovedDays(database, all, range);
-    const there = new Map(moved.map((day) => [`${day.stream} ${day.day}`, day]));
+    const listed = await listMovedDays(database, all, range);
+    // What others have elsewhere stays there: that stops no export of these.
+    const read = listed.filter((day) => streams.includes(day.stream) || moved.reaches(day));
+    const there = new Map(read.map((day) => [`${day.stream} ${day.day}`, day]));
     return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
   },
   write: (file, day, format, signal) => {

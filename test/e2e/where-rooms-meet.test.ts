@@ -81,8 +81,20 @@ test('what a stream has that the settings define no more is exported, and comes 
   const [one, two] = [{ ...settings, DAYWALK_STREAMS: 'events' }, temporaryFolder()];
   const exported = await scene.succeedHere(['export', '--out', two, ...range], one);
   expect(exported.stdout).toMatch(/^2 days written: .* 0 left out\.$/m);
+  // One that cannot be reached any more stops no export, and is told where it is asked for.
+  const elsewhere = { ...one, DAYWALK_TIER_URL: join(temporaryFolder(), 'other') };
+  await scene.succeedHere(['tier', '--restore', ...range, '--stream', 'events'], one);
+  for (const [days, told] of [
+    [[], null],
+    [range, [`not exported: smart-event ${dayAgo(4)} tiered`]],
+  ] as const) {
+    const out = ['--out', temporaryFolder()];
+    const { stdout } = await scene.here(['export', ...out, ...days], elsewhere);
+    expect(stdout).toMatch(/^1 day written: /m);
+    expect(stdout.match(/^.*smart-event.*$/gm)).toEqual(told);
+  }
   const restored = await scene.succeedHere(['tier', '--restore', ...range], one);
-  expect(restored.stdout).toMatch(/^2 days came back /m);
+  expect(restored.stdout).toMatch(/^1 day came back /m);
 });
 
 test('a stream that the settings define no more lacks no day since then in an export', async () => {
