@@ -946,6 +946,13 @@ begin
        where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
          and cut.state = 'pending' and cut.due_at is null;
     end if;
+    -- As long as a stream shows nothing nobody looks for what dates hide at its midnights: where one stands beside a day with records it is asked anew.
+    update daywalk.windows cut set due_at = clock_timestamp(), rewalk = true
+      from daywalk.windows beside
+     where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day) and cut.state = 'complete' and cut.proof ? 'datesUnasked'
+       and beside.stream_id = cut.stream_id and beside.kind = 'day' and beside.day in (cut.midnight, cut.midnight + 1)
+       and beside.state = 'complete' and (beside.proof ->> 'records')::bigint > 0
+       and not exists (select from daywalk.prunings g where g.stream_id = cut.stream_id and g.what = 'day' and g.day = cut.day);
     perform daywalk.show(me.window_id);
     return;
   end if;

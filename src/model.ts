@@ -255,6 +255,8 @@ export interface Proof {
   readonly after?: number | null;
   /** Of a cut: records that both neighbours show, and that are therefore shown once less. */
   readonly removed?: number;
+  /** Of a cut at a midnight: nobody looked for what dates hide there, as the stream had shown nothing. */
+  readonly datesUnasked?: boolean;
   /** Of parts: the total is calibrated, so that a look may ask for the totals alone. */
   readonly calibrated?: boolean;
   /** Of a day that shows less than it did: nothing before it is shown any more. */

@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
 import { recordColumns, type ShownRecord, shownRecords } from '../store/shown-records.ts';
 import { type FileLine, type Written, WrittenDigest } from '../written.ts';
-import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
+import { type ArchivedDay, isAway, isUnchanged, listArchivedDays } from './rows.ts';
 
 /** What an export writes; a folder has files of one format only, so that a reader of all of them reads no day twice. */
 export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
@@ -105,13 +105,16 @@ export const recordContents = (
   async listDays(range) {
     const all = [...streams, ...ended];
     const known = await listArchivedDays(database, all, range);
-    // Nobody asks for the days of the others any more.
+    // Nobody asks for the days of the others any more: of these there is what is shown, and what was.
     const days = known.filter(
-      ({ stream, state }) => state !== 'missing' || streams.includes(stream),
+      ({ stream, state, walks }) =>
+        streams.includes(stream) || state === 'complete' || isAway(state) || walks.length > 0,
     );
     if (!days.some(({ state }) => state === 'tiered')) return days;
-    const moved = await listMovedDays(database, all, range);
-    const there = new Map(moved.map((day) => [`${day.stream} ${day.day}`, day]));
+    const listed = await listMovedDays(database, all, range);
+    // What others have elsewhere stays there: that stops no export of these.
+    const read = listed.filter((day) => streams.includes(day.stream) || moved.reaches(day));
+    const there = new Map(read.map((day) => [`${day.stream} ${day.day}`, day]));
     return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
   },
   write: (file, day, format, signal) => {

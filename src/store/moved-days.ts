@@ -29,6 +29,8 @@ export interface MovedPage extends AskedPage {
 
 /** What days that moved hold. */
 export interface MovedRecords {
+  /** Whether a day can be reached with these settings. */
+  reaches(day: MovedDay): boolean;
   /**
    * To be asked before a day is read.
    * @throws {SettingsError} that names those of the days that cannot be reached with these settings.

@@ -29,8 +29,12 @@ export class StoredRecords implements MovedRecords {
     this.#store = store;
   }
 
+  reaches({ place }: MovedDay): boolean {
+    return place === this.#store?.name;
+  }
+
   reach(days: readonly MovedDay[]): void {
-    const elsewhere = days.filter(({ place }) => place !== this.#store?.name);
+    const elsewhere = days.filter((day) => !this.reaches(day));
     if (elsewhere.length > 0) throw unreachable(elsewhere, this.#store);
   }
 

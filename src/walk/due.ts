@@ -176,15 +176,9 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<boo
       (onFirst) => (state.stopped ? giveBack(turn) : decide(contextOf(turn, signal, onFirst))),
       () => !state.untold || state.knowledge.lastGood !== null,
     );
-  let told: LeasedWindow | null = leased;
   try {
     // What fails with records is no part of what failed before any were shown.
-    const end = await whileLeased(context, leased, run)
-      .then((ended) => {
-        if (ended.kind === 'unchanged') told = null;
-        return ended;
-      })
-      .finally(() => retryUntold(context, state, told));
+    const end = await whileLeased(context, leased, run).finally(() => retryUntold(context, state));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     return end.kind === 'split';

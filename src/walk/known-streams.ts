@@ -1,10 +1,9 @@
 /** What is known of the streams while their windows are run. */
 import { RequestError, SettingsError, UnavailableError } from '../errors.ts';
 import type { Stream } from '../model.ts';
-import { addDays } from '../plan/days.ts';
-import { askMidnightAgain, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
+import { readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
 import { hasKnownAnswers, readLargest } from '../store/evidence/proven.ts';
-import { type LeasedWindow, unfail } from '../store/leases.ts';
+import { unfail } from '../store/leases.ts';
 import { OneAtATime } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import type { AskingContext } from './questions/context.ts';
@@ -75,22 +74,9 @@ export async function openStreams(
   );
 }
 
-/**
- * With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. So can what
- * dates hide at the midnight before that, of which nobody has asked yet.
- * @param window the one that showed it; null: it was shown before, in a stream without known answers.
- */
-export async function retryUntold(
-  parts: UnfailParts,
-  state: StreamState,
-  window: LeasedWindow | null,
-): Promise<void> {
+/** With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. */
+export async function retryUntold(parts: UnfailParts, state: StreamState): Promise<void> {
   if (!state.untold || state.knowledge.lastGood === null) return;
-  if (window !== null) {
-    const date = window.from.slice(0, 10);
-    const midnight = window.kind === 'cut' ? date : addDays(date, -1);
-    await askMidnightAgain(parts.database, window, midnight);
-  }
   await unfailUntold(parts, state);
 }
 

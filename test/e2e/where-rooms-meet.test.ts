@@ -81,8 +81,20 @@ test('what a stream has that the settings define no more is exported, and comes 
   const [one, two] = [{ ...settings, DAYWALK_STREAMS: 'events' }, temporaryFolder()];
   const exported = await scene.succeedHere(['export', '--out', two, ...range], one);
   expect(exported.stdout).toMatch(/^2 days written: .* 0 left out\.$/m);
+  // One that cannot be reached any more stops no export, and is told where it is asked for.
+  const elsewhere = { ...one, DAYWALK_TIER_URL: join(temporaryFolder(), 'other') };
+  await scene.succeedHere(['tier', '--restore', ...range, '--stream', 'events'], one);
+  for (const [days, told] of [
+    [[], null],
+    [range, [`not exported: smart-event ${dayAgo(4)} tiered`]],
+  ] as const) {
+    const out = ['--out', temporaryFolder()];
+    const { stdout } = await scene.here(['export', ...out, ...days], elsewhere);
+    expect(stdout).toMatch(/^1 day written: /m);
+    expect(stdout.match(/^.*smart-event.*$/gm)).toEqual(told);
+  }
   const restored = await scene.succeedHere(['tier', '--restore', ...range], one);
-  expect(restored.stdout).toMatch(/^2 days came back /m);
+  expect(restored.stdout).toMatch(/^1 day came back /m);
 });
 
 test('a stream that the settings define no more lacks no day since then in an export', async () => {
@@ -91,11 +103,27 @@ test('a stream that the settings define no more lacks no day since then in an ex
   await scene.succeedHere(backfill(dayAgo(4), dayAgo(4)), since);
   const one = { ...since, ...ONE };
   await scene.succeedHere(backfill(dayAgo(3), dayAgo(3)), one);
+  const ended = `from daywalk.streams s where name = 'smart-event'`;
+  // It had failed before.
+  await scene.database.query(
+    `insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state)
+     select stream_id, 'day', $1, $1::date, $1::date + interval '1 day - 1 second', 'scheduled', 'failed' ${ended}`,
+    [dayAgo(3)],
+  );
   for (const range of [['--from', dayAgo(4)], []]) {
     const options = ['--out', temporaryFolder(), ...range, '--to', dayAgo(3)];
     const { stdout } = await scene.here(['export', ...options], one);
     expect(stdout).toMatch(/^3 days written: .* 0 left out\.$/m);
   }
+  // What is shown, and is not what its source had to say last, is told.
+  await scene.database.query(
+    `update daywalk.windows w set state = 'failed' ${ended} and w.stream_id = s.stream_id and w.kind = 'day'`,
+  );
+  const { code, stdout } = await scene.here(['export', '--out', temporaryFolder()], one);
+  expect(code).toBe(3);
+  expect(stdout.match(/^not exported: smart-event .*$/gm)).toEqual([
+    `not exported: smart-event ${dayAgo(4)} failed`,
+  ]);
 });
 
 test('accept says that a stream was never exported', async () => {

@@ -251,9 +251,23 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one second learned to be enough at a midnight leaves untold what it hides',
     'src/walk/proof/cuts.ts',
-    "if (isLookedAt === 'too few' && knowledge.reach === null) {",
-    "if (isLookedAt === 'too few' && knowledge.reach === 0) {",
+    "isLookedAt === 'too few' && knowledge.reach !== reach",
+    "isLookedAt === 'too few' && knowledge.reach === 0",
     ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
+    'a midnight that was asked while a stream showed nothing is believed',
+    'migrations/0003_publishing.sql',
+    "and cut.proof ? 'datesUnasked'",
+    'and false',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
+    'a midnight that shows the first record of a stream is not asked what dates hide there',
+    'src/walk/proof/cuts.ts',
+    'datesUnasked && !hasShownNothing(context)',
+    'datesUnasked && false',
+    ['test/walk/dates.test.ts'],
   ),
   mutant(
     'known answers age while the stream rests',
@@ -884,7 +898,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what one date hides is not looked at',
     'src/walk/proof/cuts.ts',
-    'const isLookedAt = await learnHiddenByDate(context, window.from);',
+    'const isLookedAt = isMidnight(window) && (await learnHiddenByDate(context, window.from));',
     'const isLookedAt: unknown = false;',
     ['test/walk/dates.test.ts'],
   ),

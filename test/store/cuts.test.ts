@@ -673,6 +673,29 @@ describe('the cuts of days', () => {
     ]);
   });
 
+  it.each([
+    ['the cut', 'the day', [1], true],
+    ['the day', 'the cut', [1], true],
+    ['the cut', 'the day', [], false],
+  ])(
+    'are asked anew that were asked while nothing was shown: %s is proven, then %s, which shows %j',
+    async (first, _, ids, asked) => {
+      const { streamId, nextDay, cut } = await twoDays();
+      const counts = { records: 0, removed: 0, datesUnasked: true };
+      const proveCut = () => proveCutOf(database, cut, null, counts);
+      if (first === 'the cut') await proveCut();
+      await nextDay(ids);
+      if (first === 'the day') await proveCut();
+      const rows = await server.query('select rewalk from daywalk.windows where window_id = $1', [
+        cut,
+      ]);
+      expect(rows).toEqual([{ rewalk: asked }]);
+      await proveCutOf(database, cut);
+      const scope = { streamIds: [streamId], range: { from: NEXT_DAY, to: NEXT_DAY } };
+      expect((await leaseIn(database, scope))?.day).toBe(NEXT_DAY);
+    },
+  );
+
   it('know the walks of the windows beside them', async () => {
     const { day, cut } = await twoDays();
     await day([1]);

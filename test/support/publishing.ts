@@ -119,7 +119,7 @@ export async function proveCutOf(
     readonly before: readonly string[];
     readonly after: readonly string[];
   } | null = null,
-  counts: { readonly records: number; readonly removed: number } = { records: 0, removed: 0 },
+  counts: Pick<Proof, 'records' | 'removed' | 'datesUnasked'> = { records: 0, removed: 0 },
 ): Promise<void> {
   const cut = await leaseWindow(database, windowId);
   const proof = { kind: 'cut', rule: 'C8', why: 'as the test says', ...counts } as const;

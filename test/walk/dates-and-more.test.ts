@@ -1,11 +1,23 @@
 /** Sources that keep their events by the dates of another clock, and have a second habit. */
 import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
+import { addDays } from '../../src/plan/days.ts';
+import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore } from '../support/store.ts';
-import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { freshStore, hastyClock } from '../support/store.ts';
+import {
+  closedDays,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+  sharedDatabase,
+  teach,
+} from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 const HOUR = 3_600;
@@ -38,12 +50,8 @@ const daily = (...seconds: readonly number[]): number[] =>
 const each = (every: number): number[] =>
   Array.from({ length: Math.ceil((DAY - 421) / every) }, (_, n) => 421 + n * every);
 
-/** Exports events so many seconds after the first day began, and looks at them a day later. @returns those that no day shows. */
-async function missingOf(
-  { hoursAhead, shortest = 0 }: Habit,
-  seconds: readonly number[],
-  since = FIRST,
-): Promise<{ states: unknown[]; missing: number[] }> {
+/** A source of events so many seconds after the first day began. */
+function sourceOf({ hoursAhead, shortest = 0 }: Habit, seconds: readonly number[]) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
   const arrange: Habits['arrange'] = (_, __, { from, to }) =>
@@ -58,12 +66,31 @@ async function missingOf(
     if (secondsOf(to) - secondsOf(from) < shortest - 1) throw new RequestError(400, 'too short');
   };
   const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange, before });
+  return { source, begin, times };
+}
+
+/** Each run, as what passes before it, and how many days the newest ones wait until they close. */
+type Runs = readonly (readonly [wait: string, days: number])[];
+const A_DAY_LATER: Runs = [
+  ['0 hours', 1],
+  ['25 hours', 2],
+];
+
+/** Exports them in these runs. @returns the events that no day shows. */
+async function missingOf(
+  habit: Habit,
+  seconds: readonly number[],
+  since = FIRST,
+  change: Partial<Exporting> = {},
+  runs = A_DAY_LATER,
+): Promise<{ states: unknown[]; missing: number[] }> {
+  const { source, begin, times } = sourceOf(habit, seconds);
   const stream = newStream();
-  const settleMs = SETTLE_MS + DAY * 1_000;
-  const exporting = { server, source, stream, since, pageLength: 50, recheckDays: 7, settleMs };
-  await runOnce(exporting);
-  await letTimePass(server, '25 hours');
-  await runOnce({ ...exporting, settleMs: settleMs + DAY * 1_000 });
+  const exporting = { server, source, stream, since, pageLength: 50, recheckDays: 7, ...change };
+  for (const [wait, days] of runs) {
+    await letTimePass(server, wait);
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + days * DAY * 1_000 });
+  }
   const results = await readResults(server, stream);
   const shown = await server.query<{ id: number }>(
     `select (record ->> 'id')::integer as id from daywalk.events`,
@@ -117,4 +144,59 @@ it('those of UTC hide none of a day whose midnight is the third one, and tells a
     states: DAYS.map(() => 'complete'),
     missing: [],
   });
+});
+
+it('those of another clock hide none of the first day that shows something while a later one is proven before it', async () => {
+  const pages = Array.from({ length: 130 }, (_, n) => DAY + 10 * HOUR + 60 * n);
+  const seconds = [DAY + HOUR, ...pages, 2.5 * DAY];
+  const change = { concurrency: 4 };
+  expect(await missingOf({ hoursAhead: -5 }, seconds, addDays(FIRST, -3), change)).toEqual({
+    states: Array(6).fill('complete'),
+    missing: [],
+  });
+});
+
+it('those of another clock hide none of the first day that shows something after a silent month', async () => {
+  const runs: Runs = [
+    ['0 hours', 3],
+    ['31 days', 2],
+    ['25 hours', 1],
+  ];
+  const seconds = [12, 49, 60].map((hour) => hour * HOUR);
+  expect(await missingOf({ hoursAhead: -5 }, seconds, FIRST, {}, runs)).toEqual({
+    states: DAYS.map(() => 'complete'),
+    missing: [],
+  });
+});
+
+it('ends that are rounded have the midnight before the first day asked once where the clocks repeat an hour behind it', async () => {
+  const day = '2024-11-03';
+  const times = Array.from({ length: 90 }, (_, n) => secondsOf(`${day} 00:00:00`) + 1_234 * n);
+  const rounded = (time: string, round: typeof Math.ceil) => round(secondsOf(time) / 600) * 600;
+  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
+    times
+      .filter((at) => at >= rounded(from, Math.ceil) && at < rounded(to, Math.floor))
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [day]: [] }, { totals: 'exact', arrange });
+  const stream = newStream();
+  const exporting = { server, source, stream, since: day, timeZone: 'America/Havana' };
+  await teach(exporting, { reach: 7_200, hidden_by_date: 'nothing' });
+  const stop = new AbortController();
+  const claimed: string[] = [];
+  await backfill(
+    exporterParts({ database: sharedDatabase(server), source, clock: hastyClock }),
+    { ...OPTIONS, ...exporting, streams: [stream] },
+    { from: day, to: day, newestFirst: false },
+    stop.signal,
+    (event) => {
+      if (event.kind !== 'claimed') return;
+      claimed.push(`${event.window.kind} ${event.window.from}`);
+      if (claimed.length > 9) stop.abort();
+    },
+  ).catch(() => {});
+  expect(claimed).toEqual([
+    `day ${day} 00:00:00`,
+    `cut ${addDays(day, -1)} 23:59:59`,
+    `cut ${day} 23:59:59`,
+  ]);
 });

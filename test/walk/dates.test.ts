@@ -531,14 +531,15 @@ it('those of UTC hide none of a day beside whose midnight too little stands to t
 });
 
 it.each([
-  ['the day', []],
-  ['the midnight', [45]],
+  ['the day', [HOUR + 10, 12 * HOUR, 15 * HOUR]],
+  ['the midnight', [45, HOUR + 10, 12 * HOUR, 15 * HOUR]],
+  ['the midnight, and nothing else', [45, HOUR + 10]],
 ])(
   'those of another clock hide none of the first day of a new stream that shows something: first %s',
-  async (_, near) => {
+  async (_, seconds) => {
     const { run, times } = sourceOf(
       -5,
-      [...near, HOUR + 10, 12 * HOUR, 15 * HOUR].map((at) => 2 * DAY + at),
+      seconds.map((at) => 2 * DAY + at),
     );
     await run();
     const shown = await server.query<{ id: number }>(

@@ -107,3 +107,24 @@ it('are noted with the walk that made them, those that stored nothing, too', asy
     { requests: own.length },
   ]);
 });
+
+it('are made once at a midnight that tells neither how far they must reach nor of dates, as where events stand on full minutes', async () => {
+  const days = closedDays(4);
+  const at = [60, 45_000].map((second) => second * 1_000);
+  const lists = days.map((day) => [
+    day,
+    at.map((time) => JSON.stringify({ at: new Date(Date.parse(day) + time).toISOString() })),
+  ]);
+  const source = new ImaginedSource(Object.fromEntries(lists), {
+    totals: 'exact',
+    at: (record) => (Date.parse(JSON.parse(record).at) / 1_000) % 86_400,
+  });
+  const exporting = { server, source, stream: newStream(), since: days[0] ?? '', pageLength: 50 };
+  const counts: number[] = [];
+  for (let open = days.length - 1; open > 0; open -= 1) {
+    const before = source.asked.length;
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + open * DAY_MS });
+    counts.push(source.asked.length - before);
+  }
+  expect(counts.at(-1)).toBeLessThan(30);
+});

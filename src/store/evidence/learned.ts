@@ -1,5 +1,4 @@
 /** What was learned about the API in a stream, kept with its evidence; it expires, but for what only has daywalk ask for more (docs/completeness.md). */
-import type { Day } from '../../model.ts';
 import type { Database } from '../database.ts';
 import type { LeasedWindow } from '../leases.ts';
 import { isPruned, isRetired } from '../shown.ts';
@@ -163,20 +162,5 @@ export async function askCutsAgain(
     `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
       where stream_id = $1 and (midnight is not null or $3 and kind = 'cut') and ${ANEW}`,
     [streamId, KEPT_DAYS, inSplits],
-  );
-}
-
-/** Has the cut at a midnight asked anew, where it was proven in that time, and no other window than this one has been proven with records. */
-export async function askMidnightAgain(
-  database: Database,
-  { streamId, windowId }: Pick<LeasedWindow, 'streamId' | 'windowId'>,
-  midnight: Day,
-): Promise<void> {
-  await database.persist(
-    `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
-      where stream_id = $1 and midnight = $3 and ${ANEW}
-        and not exists (select from daywalk.windows o
-                         where o.stream_id = $1 and o.window_id <> $4 and (o.proof ->> 'records')::bigint > 0)`,
-    [streamId, KEPT_DAYS, midnight, windowId],
   );
 }

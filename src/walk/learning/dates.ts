@@ -37,7 +37,7 @@ export async function learnHiddenByDate(
   let isLookedAt: boolean | 'too few' = false;
   await knowledge.reachLearning.run(async () => {
     const { hiddenByDate: known } = knowledge;
-    if (!(known === null || isOfOneSide(known)) || knowledge.longestList === 0) return;
+    if (!(known === null || isOfOneSide(known)) || hasShownNothing(context)) return;
     if (!again && !knowledge.tries.left('dates')) return;
     const [before, after] = await bothSides(context, midnight, HOURS, known);
     isLookedAt = before === 'too few' || after === 'too few' ? 'too few' : true;
@@ -56,6 +56,10 @@ export async function learnHiddenByDate(
   });
   return isLookedAt;
 }
+
+/** Nobody looks for what dates hide then; a cut that was asked so is walked again once a day beside it shows records. */
+export const hasShownNothing = ({ knowledge, window }: WindowContext): boolean =>
+  knowledge.longestList === 0 && !window.rewalk;
 
 /**
  * Called where halves or parts and the cuts between them lack something: the ends of ranges may be rounded by more than the cut reaches.

@@ -18,12 +18,23 @@ import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evi
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
 import { showsLonger } from '../learning/caps.ts';
-import { learnHiddenByDate, learnRounding, refuseUnfinished } from '../learning/dates.ts';
+import {
+  hasShownNothing,
+  learnHiddenByDate,
+  learnRounding,
+  refuseUnfinished,
+} from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
+import {
+  BEYOND_ROUNDED,
+  firstPageOf,
+  isTooShort,
+  MOST_ROUNDED,
+  spansAround,
+} from '../questions/span.ts';
 import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
 import { prove } from './publishing.ts';
 import { settleSpan } from './settle.ts';
@@ -137,16 +148,21 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   // What a worker before has walked may be of days ago, and of another state of the source.
   const earlier = window.walked ? await readWalks(database, window) : [];
   let since = earlier.at(-1)?.walkId ?? 0;
+  const datesUnasked = isMidnight(window) && hasShownNothing(context);
+  const isLookedAt = isMidnight(window) && (await learnHiddenByDate(context, window.from));
+  const { reach } = knowledge;
+  const proved = async (walks: CutWalks): Promise<WindowEnd> => {
+    // What the cut does not show any more, though it is near, tells now.
+    if (isLookedAt === 'too few' && knowledge.reach !== reach)
+      await learnHiddenByDate(context, window.from, true);
+    const isUntold = datesUnasked && !hasShownNothing(context);
+    if (isUntold || isTooShort(context, walks.across)) return walkCut(context);
+    return proveWalks(context, walks, datesUnasked);
+  };
   if (isMidnight(window)) {
-    const isLookedAt = await learnHiddenByDate(context, window.from);
-    if (isLookedAt === 'too few' && knowledge.reach === null) {
-      await learnReachAt(context, window.from, since);
-      // What the cut would not show then, though it is near, tells now.
-      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from, true);
-    }
     await refuseUnfinished(context, window.from);
     const across = isLookedAt ? null : await walkHour(context, since);
-    if (across?.stored === 0) return proved(context, { across, sides: null });
+    if (across?.stored === 0) return proved({ across, sides: null });
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const walks = await askCut(context, window.from, since).catch((error: unknown) =>
@@ -155,14 +171,14 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     if (walks === null) continue;
     if (typeof walks === 'string') return unasked(context, walks);
     const { across, sides } = walks;
-    if (sides === null) return proved(context, walks);
+    if (sides === null) return proved(walks);
     const neighbours = await readNeighbours(database, window);
     const lacking = await lackingOf(context, neighbours, sides);
     if (
       lacking.length === 0 &&
       (await isCorrectionPlausible(database, [across, ...sides], neighbours))
     )
-      return proved(context, walks);
+      return proved(walks);
     const known = knowledge.ignored.length;
     for (const { whole, parts } of lacking)
       await learnFromHalves(context, firstPageOf(context, whole), parts);
@@ -227,7 +243,11 @@ function whyUnasked({ knowledge, window }: WindowContext, error: unknown): strin
   return null;
 }
 
-async function proved(context: WindowContext, { across, sides }: CutWalks): Promise<WindowEnd> {
+async function proveWalks(
+  context: WindowContext,
+  { across, sides }: CutWalks,
+  datesUnasked: boolean,
+): Promise<WindowEnd> {
   const { more, less } =
     sides === null ? NOTHING : await compareSums(context.database, sides, [across]);
   const why =
@@ -237,11 +257,9 @@ async function proved(context: WindowContext, { across, sides }: CutWalks): Prom
   const [before = null, after = null] = sides?.map(({ walkId }) => walkId) ?? [];
   const unites = [across, ...(sides ?? [])].flatMap((walk) => walk.unites ?? []);
   const walks = { across: across.walkId, before, after, ...(unites.length > 0 && { unites }) };
-  const end = await proveCorrection(context, { records: more, removed: less, why, ...walks });
-  const least = spansAround(context.window.from, context, 0).across;
-  // It was learned meanwhile that dates hide what is farther away.
-  if (across.from > least.from || across.to < least.to)
-    await askCutsAgain(context.database, context.knowledge.streamId);
+  const found = { records: more, removed: less, why, ...(datesUnasked && { datesUnasked }) };
+  const end = await proveCorrection(context, { ...found, ...walks });
+  if (isTooShort(context, across)) await askCutsAgain(context.database, context.knowledge.streamId);
   return end;
 }
 

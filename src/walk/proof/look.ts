@@ -21,7 +21,7 @@ import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion, SAYS_MORE } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { firstPageOf, spansAround, splitSpan, textOf } from '../questions/span.ts';
+import { firstPageOf, isTooShort, spansAround, splitSpan, textOf } from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
 
 /** A look at a day of so many days ago at most is as good as a known answer. */
@@ -180,9 +180,8 @@ export async function movedParts(
 
 /** What lies across the cut, page by page. */
 async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
-  const { database, knowledge, window } = context;
-  const span = spansAround(window.from, context).across;
-  if (walk.from > span.from || walk.to < span.to) return LEARNED_SINCE;
+  const { database, knowledge } = context;
+  if (isTooShort(context, walk)) return LEARNED_SINCE;
   if (walk.united) {
     const difference = await lookAtUnion(context, walk, otherLength(context));
     const behind = difference ?? (await askForLook(context, walk, walk.records, 1));

@@ -150,6 +150,12 @@ export function spansAround(
   };
 }
 
+/** Whether it was learned since a cut was asked that it must reach farther. */
+export function isTooShort(context: WindowContext, { from, to }: TimeSpan): boolean {
+  const { across } = spansAround(context.window.from, context);
+  return from > across.from || to < across.to;
+}
+
 /**
  * Seconds to reach beyond a cut: as many as are asked for; where the clocks repeat or skip an hour there, beyond that, because a
  * request that begins or ends in it may be taken for one of another hour.
