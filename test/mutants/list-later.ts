@@ -256,6 +256,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(
+    'midnights behind the third that tells too little are not looked at',
+    'src/walk/proof/cuts.ts',
+    'if (walk !== null) await learnHiddenByDate(context, midnight, false);',
+    '',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
     'known answers age while the stream rests',
     'src/store/evidence/proven.ts',
     "coalesce(fetched.since, '-infinity')",

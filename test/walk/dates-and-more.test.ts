@@ -118,3 +118,21 @@ it('those of UTC hide none of a day whose midnight is the third one, and tells a
     missing: [],
   });
 });
+
+it.each([
+  ['behind a midnight, the fourth', -5, 2, 10, 3],
+  ['behind a midnight, the last', -5, 2, 10, 8],
+  ['before a midnight, the fourth', 5, 22, 14, 3],
+])(
+  'those of UTC hide none of a day whose record stands %s that is asked, and those before it tell too little',
+  async (_, hoursAhead, near, far, number) => {
+    const days = [-6, -5, -4, -3, -2, -1, 0, 1, 2];
+    const hours = days.map((day) => [far, ...(day === days[number] ? [near] : [])]);
+    const seconds = days.flatMap((day, n) => (hours[n] ?? []).map((at) => day * DAY + at * HOUR));
+    const since = dateAt(secondsOf(`${FIRST} 00:00:00`) + Math.min(...days) * DAY);
+    expect(await missingOf({ hoursAhead }, seconds, since)).toEqual({
+      states: days.map(() => 'complete'),
+      missing: [],
+    });
+  },
+);

@@ -18,12 +18,23 @@ import { type Neighbour, type Neighbours, readNeighbours } from '../../store/evi
 import { askNeighboursAgain } from '../../store/windows.ts';
 import { isRangeRefused, isRefused, orNull, unsettled } from '../failures.ts';
 import { showsLonger } from '../learning/caps.ts';
-import { learnHiddenByDate, learnRounding, refuseUnfinished } from '../learning/dates.ts';
+import {
+  learnHiddenByDate,
+  learnRounding,
+  refuseUnfinished,
+  untoldHours,
+} from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { UNLEARNED_REACH } from '../questions/knowledge.ts';
-import { BEYOND_ROUNDED, firstPageOf, MOST_ROUNDED, spansAround } from '../questions/span.ts';
+import {
+  BEYOND_ROUNDED,
+  firstPageOf,
+  MOST_ROUNDED,
+  sameSpan,
+  spansAround,
+} from '../questions/span.ts';
 import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
 import { prove } from './publishing.ts';
 import { settleSpan } from './settle.ts';
@@ -142,10 +153,10 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
     if (isLookedAt === 'too few' && knowledge.reach === null) {
       await learnReachAt(context, window.from, since);
       // What the cut would not show then, though it is near, tells now.
-      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from, true);
+      if (knowledge.reach !== null) await learnHiddenByDate(context, window.from, false);
     }
     await refuseUnfinished(context, window.from);
-    const across = isLookedAt ? null : await walkHour(context, since);
+    const across = isLookedAt ? null : await walkHours(context, since);
     if (across?.stored === 0) return proved(context, { across, sides: null });
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -179,19 +190,32 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
 }
 
 /**
- * As long as it is not known how far requests must reach: walks the hour before the midnight that ends the window, and the cut with it.
- * Where that is not empty, it is learned whether the ends of ranges hide any of it.
- * @returns null: that hour need not, or could not be walked.
+ * Walks the hours around a midnight that may be hidden, and the cut with them: three on a side of which it is not known what dates hide, the
+ * one before it as long as it is not known how far requests must reach. Where they are not empty, it is learned whether any of it is hidden.
+ * @returns null: they need not, or cannot be walked.
  */
-async function walkHour(context: WindowContext, since: number): Promise<EndedWalk | null> {
+async function walkHours(context: WindowContext, since: number): Promise<EndedWalk | null> {
   const { knowledge, window } = context;
-  const { across } = spansAround(window.from, context);
-  const { from } = around(window.from, -MOST_ROUNDED, 0);
-  const isEnd = window.from.startsWith(window.day);
-  if (knowledge.reach !== null || !isEnd || from >= across.from) return null;
-  const asked = settleSpan(context, 'across', { ...across, from }, since);
+  const { from: midnight } = window;
+  const { across } = spansAround(midnight, context);
+  const untold = await untoldHours(context, midnight);
+  const isEnd = midnight.startsWith(window.day);
+  const isRounded = isEnd && knowledge.reach === null;
+  const before = isEnd ? Math.max(untold.before, isRounded ? MOST_ROUNDED : 0) : 0;
+  const hours = around(midnight, -before, 1 + untold.after);
+  const span = {
+    ...across,
+    ...(hours.from < across.from && { from: hours.from }),
+    ...(hours.to > across.to && { to: hours.to }),
+  };
+  // What holds too much is answered with nothing: that such a range is empty would say nothing.
+  if (knowledge.hidesMuch || sameSpan(span, across)) return null;
+  const asked = settleSpan(context, 'across', span, since);
   const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
-  if (walk?.stored !== 0) await learnRounding(context, window.from);
+  if (walk?.stored === 0) return walk;
+  if (isRounded) await learnRounding(context, midnight);
+  if (walk !== null) await learnHiddenByDate(context, midnight, false);
+  await refuseUnfinished(context, midnight);
   return walk;
 }
 
