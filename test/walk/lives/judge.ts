@@ -154,6 +154,15 @@ export class Judge {
     return findings.map((finding) => `verify: ${JSON.stringify(finding)}`);
   }
 
+  /** Whether more stands around the midnight before a day, as far as it is asked for where dates hide hours, than a list shows. */
+  isTooMuch = (day: number): boolean => {
+    const { world } = this.#life;
+    const around = world.events.filter(
+      (event) => world.isThere(event) && Math.abs(event.at - day * DAY_S) < BEYOND_DATES,
+    );
+    return around.length > world.habits.deepest;
+  };
+
   /** What no later run would settle. */
   async stuck(): Promise<string[]> {
     const rows = await this.#life.server.query<{ text: string }>(
