@@ -258,8 +258,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'midnights behind the third that tells too little are not looked at',
     'src/walk/proof/cuts.ts',
-    'if (walk !== null) await learnHiddenByDate(context, midnight, false);',
+    'if (walk !== null) await learnHiddenByDate(context, window.from, false);',
     '',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
+    'hours that were not over when a midnight was asked are not looked at',
+    'src/walk/proof/look.ts',
+    'stored.length > 0 ? walk :',
+    'stored.length >= 0 ? walk :',
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(

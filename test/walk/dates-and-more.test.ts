@@ -136,3 +136,29 @@ it.each([
     });
   },
 );
+
+it('those of UTC hide none of a day whose first hours were not over when its midnight was asked, once these are looked at', async () => {
+  const begin = secondsOf(`${FIRST} 00:00:00`);
+  const times = [10 * HOUR, DAY + 2 * HOUR, DAY + 10 * HOUR, 2 * DAY + 10 * HOUR];
+  let now = 0;
+  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
+    times
+      .filter((at) => at <= now && begin + at >= secondsOf(from) && begin + at <= secondsOf(to))
+      .filter((at) => {
+        const kept = dateAt(begin + at - 5 * HOUR);
+        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+      })
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
+  const exporting = { server, source, stream: newStream(), since: FIRST, pageLength: 50 };
+  for (const day of DAYS.keys()) {
+    now = (day + 1) * DAY + HOUR;
+    const settleMs = SETTLE_MS + (DAYS.length - day) * DAY * 1_000;
+    await runOnce({ ...exporting, recheckDays: 7, settleMs });
+    await letTimePass(server, '24 hours');
+  }
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events order by id`,
+  );
+  expect(shown.map(({ id }) => id)).toEqual(times);
+});

@@ -159,17 +159,23 @@ async function isOver(
   return closed >= midnight.slice(0, 10);
 }
 
-/** The hours on either side of a midnight that are not known to hide nothing, and tell where they hold anything; seconds. */
-export async function untoldHours(
-  context: WindowContext,
-  midnight: string,
-): Promise<{ readonly before: number; readonly after: number }> {
-  const { hiddenByDate: known } = context.knowledge;
+/**
+ * What a cut at a midnight is asked for besides: three hours on a side of which it is not known what dates hide, as far as they are over.
+ * Where they hold anything, it tells.
+ */
+export async function withUntoldHours(context: WindowContext, least: Span): Promise<Span> {
+  const { knowledge, window } = context;
+  const { hiddenByDate: known } = knowledge;
+  const { from: midnight } = window;
+  // What holds too much is answered with nothing: that such a range is empty would say nothing.
+  if (knowledge.hidesMuch || !midnight.endsWith(' 23:59:59')) return least;
   const seconds = MOST_TELLING * HOUR;
-  const isUntold = (side: HiddenByDate) => known === null || known === side;
-  const before = isUntold('not after') ? seconds : 0;
-  const after = isUntold('not before') && (await isOver(context, midnight, seconds)) ? seconds : 0;
-  return { before, after };
+  // Before the first day of all stands what is none of it.
+  const isBefore = (known === null || known === 'not after') && midnight.startsWith(window.day);
+  const isAfter =
+    (known === null || known === 'not before') && (await isOver(context, midnight, seconds));
+  const { from, to } = around(midnight, isBefore ? -seconds : 0, isAfter ? 1 + seconds : 0);
+  return { ...least, ...(from < least.from && { from }), ...(to > least.to && { to }) };
 }
 
 /**

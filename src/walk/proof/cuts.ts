@@ -22,7 +22,7 @@ import {
   learnHiddenByDate,
   learnRounding,
   refuseUnfinished,
-  untoldHours,
+  withUntoldHours,
 } from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
@@ -190,32 +190,24 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
 }
 
 /**
- * Walks the hours around a midnight that may be hidden, and the cut with them: three on a side of which it is not known what dates hide, the
+ * Walks the hours around a midnight that may be hidden, and the cut with them: those of which it is not known whether dates do that, and the
  * one before it as long as it is not known how far requests must reach. Where they are not empty, it is learned whether any of it is hidden.
- * @returns null: they need not, or cannot be walked.
+ * @returns null: they need not, or could not be walked.
  */
 async function walkHours(context: WindowContext, since: number): Promise<EndedWalk | null> {
   const { knowledge, window } = context;
-  const { from: midnight } = window;
-  const { across } = spansAround(midnight, context);
-  const untold = await untoldHours(context, midnight);
-  const isEnd = midnight.startsWith(window.day);
-  const isRounded = isEnd && knowledge.reach === null;
-  const before = isEnd ? Math.max(untold.before, isRounded ? MOST_ROUNDED : 0) : 0;
-  const hours = around(midnight, -before, 1 + untold.after);
-  const span = {
-    ...across,
-    ...(hours.from < across.from && { from: hours.from }),
-    ...(hours.to > across.to && { to: hours.to }),
-  };
-  // What holds too much is answered with nothing: that such a range is empty would say nothing.
-  if (knowledge.hidesMuch || sameSpan(span, across)) return null;
+  const { across } = spansAround(window.from, context);
+  const { from } = around(window.from, -MOST_ROUNDED, 0);
+  const isEnd = window.from.startsWith(window.day);
+  const isRounded = knowledge.reach === null && isEnd && from < across.from;
+  const span = await withUntoldHours(context, isRounded ? { ...across, from } : across);
+  if (sameSpan(span, across)) return null;
   const asked = settleSpan(context, 'across', span, since);
   const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
   if (walk?.stored === 0) return walk;
-  if (isRounded) await learnRounding(context, midnight);
-  if (walk !== null) await learnHiddenByDate(context, midnight, false);
-  await refuseUnfinished(context, midnight);
+  if (isRounded) await learnRounding(context, window.from);
+  if (walk !== null) await learnHiddenByDate(context, window.from, false);
+  await refuseUnfinished(context, window.from);
   return walk;
 }
 
