@@ -53,6 +53,7 @@ export async function openStreams(
         readKnownAnswers(database, streamId),
       ]);
       const knowledge = new Knowledge(database, streamId, facts);
+      await knowledge.heedReach();
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
       knowledge.listed(largest.answer, largest.list);

@@ -270,6 +270,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(
+    'what dates hide is not known of another stream of the resource',
+    'src/walk/questions/knowledge.ts',
+    'isTold ? told : await takeOverHidden(this.#database, this.streamId)',
+    'isTold ? told : null',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
     'known answers age while the stream rests',
     'src/store/evidence/proven.ts',
     "coalesce(fetched.since, '-infinity')",

@@ -162,3 +162,31 @@ it('those of UTC hide none of a day whose first hours were not over when its mid
   );
   expect(shown.map(({ id }) => id)).toEqual(times);
 });
+
+it('those of UTC hide none of a day of a quiet stream, where another one of its resource has shown that they do', async () => {
+  const begin = secondsOf(`${FIRST} 00:00:00`);
+  const quiet = [-2 * HOUR, 20 * HOUR, DAY + 12.5 * HOUR];
+  const arrange: Habits['arrange'] = (_, __, { from, to, filters }) =>
+    [...quiet, ...(filters.rule_level === undefined ? daily(...each(1_700)) : [])]
+      .sort((one, other) => one - other)
+      .filter((at) => begin + at >= secondsOf(from) && begin + at <= secondsOf(to))
+      .filter((at) => {
+        const kept = dateAt(begin + at - 13 * HOUR);
+        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+      })
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
+  const settleMs = SETTLE_MS + DAY * 1_000;
+  const exporting = { server, source, since: FIRST, pageLength: 100, recheckDays: 7, settleMs };
+  const severe = { ...newStream(), filters: { rule_level: '12' } };
+  const shown = () =>
+    server.query<{ id: number }>(
+      `select (record ->> 'id')::integer as id from daywalk.shown_records where stream = $1 order by id`,
+      [severe.name],
+    );
+  await runOnce({ ...exporting, stream: severe });
+  expect(await shown()).toEqual([{ id: 20 * HOUR }]);
+  await runOnce({ ...exporting, stream: newStream() });
+  await runOnce({ ...exporting, stream: severe });
+  expect(await shown()).toEqual([{ id: 20 * HOUR }, { id: DAY + 12.5 * HOUR }]);
+});

@@ -7,6 +7,7 @@ import {
   type LearnedFact,
   learn,
   readLearned,
+  takeOverHidden,
 } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
@@ -272,11 +273,16 @@ export class Knowledge {
     if (this.#hidesNothing) await this.doubt('hidden_by_date');
   }
 
-  /** Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for the last time. */
+  /**
+   * Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for
+   * the last time. What dates hide may be known of another stream.
+   */
   async heedReach(): Promise<void> {
     const facts = await readLearned(this.#database, [this.streamId]);
     const known = (fact: Fact) => facts.find((one) => one.fact === fact)?.value;
-    const [hidden, reach] = [known('hidden_by_date'), known('reach')];
+    const [told, reach] = [known('hidden_by_date'), known('reach')];
+    const isTold = told === 'nothing' || this.hiddenByDate === 'nothing' || HIDING.has(told);
+    const hidden = isTold ? told : await takeOverHidden(this.#database, this.streamId);
     // Not what this process may doubt just now.
     if (this.#hidesNothing && HIDING.has(hidden)) this.#facts.set('hidden_by_date', hidden);
     if (typeof reach === 'number' && this.reach !== 'day' && reach > this.reachSeconds)
