@@ -270,6 +270,27 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/dates.test.ts'],
   ),
   mutant(
+    'midnights behind the third that tells too little are not looked at',
+    'src/walk/proof/cuts.ts',
+    'if (walk !== null) await learnHiddenByDate(context, window.from, false);',
+    '',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
+    'hours that were not over when a midnight was asked are not looked at',
+    'src/walk/proof/look.ts',
+    'stored.length > 0 ? walk :',
+    'stored.length >= 0 ? walk :',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
+    'what dates hide is not known of another stream of the resource',
+    'src/walk/questions/knowledge.ts',
+    'hidden = await takeOverHidden(this.#database, this.streamId)',
+    'hidden = null',
+    ['test/walk/dates-and-more.test.ts'],
+  ),
+  mutant(
     'known answers age while the stream rests',
     'src/store/evidence/proven.ts',
     "coalesce(fetched.since, '-infinity')",

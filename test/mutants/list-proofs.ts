@@ -321,7 +321,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'ends of ranges that are rounded hide what stands beside midnights',
     'src/walk/proof/cuts.ts',
-    'isLookedAt ? null : await walkHour(context, since)',
+    'isLookedAt ? null : await walkHours(context, since)',
     'isLookedAt ? null : null',
     ['test/walk/dates.test.ts'],
   ),

@@ -200,3 +200,75 @@ it('ends that are rounded have the midnight before the first day asked once wher
     `cut ${day} 23:59:59`,
   ]);
 });
+
+it.each([
+  ['behind a midnight, the fourth', -5, 2, 10, 3],
+  ['behind a midnight, the last', -5, 2, 10, 8],
+  ['before a midnight, the fourth', 5, 22, 14, 3],
+])(
+  'those of UTC hide none of a day whose record stands %s that is asked, and those before it tell too little',
+  async (_, hoursAhead, near, far, number) => {
+    const days = [-6, -5, -4, -3, -2, -1, 0, 1, 2];
+    const hours = days.map((day) => [far, ...(day === days[number] ? [near] : [])]);
+    const seconds = days.flatMap((day, n) => (hours[n] ?? []).map((at) => day * DAY + at * HOUR));
+    const since = dateAt(secondsOf(`${FIRST} 00:00:00`) + Math.min(...days) * DAY);
+    expect(await missingOf({ hoursAhead }, seconds, since)).toEqual({
+      states: days.map(() => 'complete'),
+      missing: [],
+    });
+  },
+);
+
+it('those of UTC hide none of a day whose first hours were not over when its midnight was asked, once these are looked at', async () => {
+  const begin = secondsOf(`${FIRST} 00:00:00`);
+  const times = [10 * HOUR, DAY + 2 * HOUR, DAY + 10 * HOUR, 2 * DAY + 10 * HOUR];
+  let now = 0;
+  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
+    times
+      .filter((at) => at <= now && begin + at >= secondsOf(from) && begin + at <= secondsOf(to))
+      .filter((at) => {
+        const kept = dateAt(begin + at - 5 * HOUR);
+        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+      })
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
+  const exporting = { server, source, stream: newStream(), since: FIRST, pageLength: 50 };
+  for (const day of DAYS.keys()) {
+    now = (day + 1) * DAY + HOUR;
+    const settleMs = SETTLE_MS + (DAYS.length - day) * DAY * 1_000;
+    await runOnce({ ...exporting, recheckDays: 7, settleMs });
+    await letTimePass(server, '24 hours');
+  }
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events order by id`,
+  );
+  expect(shown.map(({ id }) => id)).toEqual(times);
+});
+
+it('those of UTC hide none of a day of a quiet stream, where another one of its resource has shown that they do', async () => {
+  const begin = secondsOf(`${FIRST} 00:00:00`);
+  const quiet = [-2 * HOUR, 20 * HOUR, DAY + 12.5 * HOUR];
+  const arrange: Habits['arrange'] = (_, __, { from, to, filters }) =>
+    [...quiet, ...(filters.rule_level === undefined ? daily(...each(1_700)) : [])]
+      .sort((one, other) => one - other)
+      .filter((at) => begin + at >= secondsOf(from) && begin + at <= secondsOf(to))
+      .filter((at) => {
+        const kept = dateAt(begin + at - 13 * HOUR);
+        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+      })
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
+  const settleMs = SETTLE_MS + DAY * 1_000;
+  const exporting = { server, source, since: FIRST, pageLength: 100, recheckDays: 7, settleMs };
+  const severe = { ...newStream(), filters: { rule_level: '12' } };
+  const shown = () =>
+    server.query<{ id: number }>(
+      `select (record ->> 'id')::integer as id from daywalk.shown_records where stream = $1 order by id`,
+      [severe.name],
+    );
+  await runOnce({ ...exporting, stream: severe });
+  expect(await shown()).toEqual([{ id: 20 * HOUR }]);
+  await runOnce({ ...exporting, stream: newStream() });
+  await runOnce({ ...exporting, stream: severe });
+  expect(await shown()).toEqual([{ id: 20 * HOUR }, { id: DAY + 12.5 * HOUR }]);
+});

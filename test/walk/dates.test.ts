@@ -690,7 +690,7 @@ it('those of UTC in summer hide none of it from a process that has seen a winter
       const done = await act();
       if (isTold || !statement?.includes('insert into daywalk.learned')) return done;
       const told = await server.query(
-        `update daywalk.learned l set value = '"before"' from daywalk.streams s
+        `update daywalk.learned l set value = '"before"', kept = true from daywalk.streams s
           where s.stream_id = l.stream_id and s.name = $1 and fact = 'hidden_by_date' and value = '"nothing"' returning 1`,
         [stream.name],
       );

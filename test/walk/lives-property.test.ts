@@ -185,8 +185,9 @@ async function live({ seed, identified, dates, rounded, steps }: Drawn) {
     // What was forgotten before it was walked nobody can have.
     if (Math.floor(world.now) - number + 1 >= world.keeps) continue;
     if (number > world.now - 2 - one.settings.settleHours / 24) continue;
-    // Fifteen hours that hold as many records as any list are told by nothing.
+    // Fifteen hours that hold as many records as any list are told by nothing; one that is cut lacks what its sides show, or the days do.
     if (dates !== 0 && error?.includes('as many as any list has shown')) continue;
+    if (dates !== 0 && [number, number + 1].some(judge.isTooMuch)) continue;
     wrong.push(`${day} of ${stream} is ${state} at rest: ${error}`);
   }
   expect(wrong).toEqual([]);

@@ -25,10 +25,11 @@ type Kind = (typeof KINDS)[number];
 const dayOf = (time: string) => time.slice(0, 10);
 const isWholeDay = ({ from, to }: PageRequest) =>
   from.endsWith(' 00:00:00') && to === `${dayOf(from)} 23:59:59`;
-/** An hour at most on one side of a midnight, and two minutes on the other. */
+/** An hour at most on one side of a midnight, and two minutes on the other; or what a cut shows besides where nothing is known of dates. */
 const isAtMidnight = ({ from, to }: PageRequest) =>
-  Date.parse(to) - Date.parse(from) < 4_000_000 &&
-  (dayOf(from) !== dayOf(to) || from.endsWith(' 00:00:00') || to.endsWith(' 23:59:59'));
+  (Date.parse(to) - Date.parse(from) < 4_000_000 &&
+    (dayOf(from) !== dayOf(to) || from.endsWith(' 00:00:00') || to.endsWith(' 23:59:59'))) ||
+  (dayOf(from) !== dayOf(to) && (from.endsWith(' 20:59:59') || to.endsWith(' 03:00:00')));
 
 /** The kinds of the requests of one run; days that were complete before it are looked at. @param empty days that hold nothing. */
 function kindsOf(

@@ -24,25 +24,25 @@ const ASKED_AGAIN = 5;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
- * @param again it told too little there with what was known before: that is no try of another midnight.
+ * @param isTry it is one of the few midnights that are tried in a run, whatever stands there; not one that is known to show something, or asked again.
  * @returns whether the hours beside this midnight were looked at; 'too few': on a side they do not tell.
  * @throws {WalkError} where ranges across a midnight show nothing, whatever stands there.
  */
 export async function learnHiddenByDate(
   context: WindowContext,
   midnight: string,
-  again = false,
+  isTry = true,
 ): Promise<boolean | 'too few'> {
   const { knowledge } = context;
   let isLookedAt: boolean | 'too few' = false;
   await knowledge.reachLearning.run(async () => {
     const { hiddenByDate: known } = knowledge;
     if (!(known === null || isOfOneSide(known)) || hasShownNothing(context)) return;
-    if (!again && !knowledge.tries.left('dates')) return;
+    if (isTry && !knowledge.tries.left('dates')) return;
     const [before, after] = await bothSides(context, midnight, HOURS, known);
     isLookedAt = before === 'too few' || after === 'too few' ? 'too few' : true;
     if (![before, after].every((side) => side === 'no records' || side === 'known')) {
-      if (!again) knowledge.tries.spend('dates');
+      if (isTry) knowledge.tries.spend('dates');
     } else if (known === null) await refuseNothingAcross(context, midnight);
     if (before === 'rounded' || after === 'rounded') await learnRounded(context, midnight);
     const isHidden = before === true || after === true;
@@ -83,7 +83,10 @@ async function learnRounded({ database, knowledge }: WindowContext, second: stri
 
 /** On which sides of a midnight dates were seen to hide nothing; null: that is not known of either. */
 function shownOf(before: unknown, after: unknown): HiddenByDate | null {
-  const [isBefore, isAfter] = [before, after].map((side) => side === false || side === 'known');
+  // Where ends are rounded, the nearest hour of a date shows some, and cuts reach beyond it.
+  const [isBefore, isAfter] = [before, after].map(
+    (side) => side === false || side === 'known' || side === 'rounded',
+  );
   if (isBefore && isAfter) return 'nothing';
   if (isBefore) return 'not before';
   return isAfter ? 'not after' : null;
@@ -141,16 +144,42 @@ async function refuseNothingAcross(context: WindowContext, midnight: string): Pr
 
 /** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows, by the clock of the database. */
 export async function refuseUnfinished(context: WindowContext, midnight: string): Promise<void> {
-  const { database, timeZone, knowledge } = context;
-  if (!knowledge.isHiddenByDate('after')) return;
+  if (!context.knowledge.isHiddenByDate('after')) return;
   const { after } = spansAround(midnight, context, 0);
-  const now = await databaseNow(database);
-  const closed = lastClosedDay(now, timeZone, (secondsOf(after) - 1) * 1_000);
-  if (closed >= midnight.slice(0, 10)) return;
+  if (await isOver(context, midnight, secondsOf(after) - 1)) return;
   throw unsettled(
     `only a range across midnight shows the hours up to ${after.to}, and they are not over yet`,
     'The source files events by the dates of another time zone. Set settle to 16h: then a day is exported when those hours are over.',
   );
+}
+
+/** Whether so many seconds behind a midnight are over. */
+async function isOver(
+  { database, timeZone }: WindowContext,
+  midnight: string,
+  seconds: number,
+): Promise<boolean> {
+  const closed = lastClosedDay(await databaseNow(database), timeZone, seconds * 1_000);
+  return closed >= midnight.slice(0, 10);
+}
+
+/**
+ * What a cut at a midnight is asked for besides: three hours on a side of which it is not known what dates hide, as far as they are over.
+ * Where they hold anything, it tells.
+ */
+export async function withUntoldHours(context: WindowContext, least: Span): Promise<Span> {
+  const { knowledge, window } = context;
+  const { hiddenByDate: known } = knowledge;
+  const { from: midnight } = window;
+  // What holds too much is answered with nothing: that such a range is empty would say nothing.
+  if (knowledge.hidesMuch || !midnight.endsWith(' 23:59:59')) return least;
+  const seconds = MOST_TELLING * HOUR;
+  // Before the first day of all stands what is none of it.
+  const isBefore = (known === null || known === 'not after') && midnight.startsWith(window.day);
+  const isAfter =
+    (known === null || known === 'not before') && (await isOver(context, midnight, seconds));
+  const { from, to } = around(midnight, isBefore ? -seconds : 0, isAfter ? 1 + seconds : 0);
+  return { ...least, ...(from < least.from && { from }), ...(to > least.to && { to }) };
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   learnHiddenByDate,
   learnRounding,
   refuseUnfinished,
+  withUntoldHours,
 } from '../learning/dates.ts';
 import { learnFromHalves, learnWhatRuns } from '../learning/not-the-record.ts';
 import { doubtIgnoresTime, doubtReach, learnReach } from '../learning/reach.ts';
@@ -33,6 +34,7 @@ import {
   firstPageOf,
   isTooShort,
   MOST_ROUNDED,
+  sameSpan,
   spansAround,
 } from '../questions/span.ts';
 import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
@@ -154,14 +156,14 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
   const proved = async (walks: CutWalks): Promise<WindowEnd> => {
     // What the cut does not show any more, though it is near, tells now.
     if (isLookedAt === 'too few' && knowledge.reach !== reach)
-      await learnHiddenByDate(context, window.from, true);
+      await learnHiddenByDate(context, window.from, false);
     const isUntold = datesUnasked && !hasShownNothing(context);
     if (isUntold || isTooShort(context, walks.across)) return walkCut(context);
     return proveWalks(context, walks, datesUnasked);
   };
   if (isMidnight(window)) {
     await refuseUnfinished(context, window.from);
-    const across = isLookedAt ? null : await walkHour(context, since);
+    const across = isLookedAt ? null : await walkHours(context, since);
     if (across?.stored === 0) return proved({ across, sides: null });
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -195,19 +197,24 @@ export async function walkCut(context: WindowContext): Promise<WindowEnd> {
 }
 
 /**
- * As long as it is not known how far requests must reach: walks the hour before the midnight that ends the window, and the cut with it.
- * Where that is not empty, it is learned whether the ends of ranges hide any of it.
- * @returns null: that hour need not, or could not be walked.
+ * Walks the hours around a midnight that may be hidden, and the cut with them: those of which it is not known whether dates do that, and the
+ * one before it as long as it is not known how far requests must reach. Where they are not empty, it is learned whether any of it is hidden.
+ * @returns null: they need not, or could not be walked.
  */
-async function walkHour(context: WindowContext, since: number): Promise<EndedWalk | null> {
+async function walkHours(context: WindowContext, since: number): Promise<EndedWalk | null> {
   const { knowledge, window } = context;
   const { across } = spansAround(window.from, context);
   const { from } = around(window.from, -MOST_ROUNDED, 0);
   const isEnd = window.from.startsWith(window.day);
-  if (knowledge.reach !== null || !isEnd || from >= across.from) return null;
-  const asked = settleSpan(context, 'across', { ...across, from }, since);
+  const isRounded = knowledge.reach === null && isEnd && from < across.from;
+  const span = await withUntoldHours(context, isRounded ? { ...across, from } : across);
+  if (sameSpan(span, across)) return null;
+  const asked = settleSpan(context, 'across', span, since);
   const walk = await orNull(asked, (error) => error instanceof WalkError || isRefused(error));
-  if (walk?.stored !== 0) await learnRounding(context, window.from);
+  if (walk?.stored === 0) return walk;
+  if (isRounded) await learnRounding(context, window.from);
+  if (walk !== null) await learnHiddenByDate(context, window.from, false);
+  await refuseUnfinished(context, window.from);
   return walk;
 }
 

@@ -17,6 +17,7 @@ import {
 import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
 import { readSplit, type SplitParts } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
+import { withUntoldHours } from '../learning/dates.ts';
 import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion, SAYS_MORE } from '../questions/end.ts';
@@ -192,10 +193,11 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
   }
   const stored = await readHashes(database, walk.walkId);
   const length = otherLength(context);
+  const asked = stored.length > 0 ? walk : { ...walk, ...(await withUntoldHours(context, walk)) };
   const shown: string[] = [];
   for (let start = 0; shown.length <= stored.length; ) {
     const isBehind = start > 0 && shown.length === stored.length;
-    const ask = () => askForLook(context, walk, start, length);
+    const ask = () => askForLook(context, asked, start, length);
     let answer = await ask();
     // Many refuse to begin behind the last record, or answer with the last page again; by turns it is not refused again.
     if (isBehind && typeof answer === 'string') answer = await ask();

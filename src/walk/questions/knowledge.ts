@@ -7,6 +7,7 @@ import {
   type LearnedFact,
   learn,
   readLearned,
+  takeOverHidden,
 } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
@@ -270,15 +271,20 @@ export class Knowledge {
     if (this.#hidesNothing) await this.doubt('hidden_by_date');
   }
 
-  /** Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for the last time. */
+  /**
+   * Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for
+   * the last time. What dates hide may be known of another stream.
+   */
   async heedReach(): Promise<void> {
-    for (const { fact, value, kept } of await readLearned(this.#database, [this.streamId])) {
-      // What is not kept this process may doubt just now.
-      const hides = fact === 'hidden_by_date' && kept && this.#hidesNothing;
-      const isFarther =
-        fact === 'reach' && this.reach !== 'day' && Number(value) > this.reachSeconds;
-      if (hides || isFarther) this.#facts.set(fact, value);
-    }
+    const facts = await readLearned(this.#database, [this.streamId]);
+    const known = (fact: Fact) => facts.find((one) => one.fact === fact);
+    const [told, reach] = [known('hidden_by_date'), Number(known('reach')?.value)];
+    const isNothing = told?.value === 'nothing' || this.hiddenByDate === 'nothing';
+    let hidden = told?.kept ? told.value : null;
+    if (!told?.kept && !isNothing) hidden = await takeOverHidden(this.#database, this.streamId);
+    // What is not kept this process may doubt just now.
+    if (this.#hidesNothing && hidden !== null) this.#facts.set('hidden_by_date', hidden);
+    if (this.reach !== 'day' && reach > this.reachSeconds) this.#facts.set('reach', reach);
   }
 
   #number(fact: Fact): number | null {

@@ -98,6 +98,13 @@ export class Judge {
     if (world.outage !== 'none') return found;
     // What a midnight adds belongs to the day before it, and goes with that: with dates that hide, hours of a day.
     const beside = world.habits.dates === 0 ? 120 : BEYOND_DATES;
+    // Where days are padded besides, the one on the other side shows it as its own, once it is exported.
+    const padded = world.habits.dates !== 0 && world.habits.edges === 'padded' ? 30 : 0;
+    const exported = new Set(
+      standings.flatMap(({ stream, day, state }) =>
+        ['complete', 'tiered'].includes(state) ? `${stream} ${day}` : [],
+      ),
+    );
     const live = new Map<string, Shown[]>();
     for (const row of shown)
       if (!row.gone)
@@ -109,12 +116,15 @@ export class Judge {
       if (!['complete', 'tiered'].includes(state) || retired || oldest === null) continue;
       const number = world.days.indexOf(day);
       const isAway = (other: number) => pruned.has(`${stream} ${world.days[other]}`);
+      const isExported = (other: number) => exported.has(`${stream} ${world.days[other]}`);
       for (const event of world.events) {
         if (!isOf(event, number) || (stream === 'severe' && event.level < 12)) continue;
         if (!world.isThere(event) || !event.was || event.since >= oldest) continue;
         const second = event.at - number * DAY_S;
         if (second < beside && isAway(number - 1)) continue;
         if (second > DAY_S - beside && isAway(number + 1)) continue;
+        if (second < padded && !isExported(number - 1)) continue;
+        if (second >= DAY_S - padded && !isExported(number + 1)) continue;
         const rows = live.get(`${stream} ${event.id} ${event.version}`) ?? [];
         if (rows.length !== 1)
           found.push(
@@ -143,6 +153,15 @@ export class Judge {
     );
     return findings.map((finding) => `verify: ${JSON.stringify(finding)}`);
   }
+
+  /** Whether more stands around the midnight before a day, as far as it is asked for where dates hide hours, than a list shows. */
+  isTooMuch = (day: number): boolean => {
+    const { world } = this.#life;
+    const around = world.events.filter(
+      (event) => world.isThere(event) && Math.abs(event.at - day * DAY_S) < BEYOND_DATES,
+    );
+    return around.length > world.habits.deepest;
+  };
 
   /** What no later run would settle. */
   async stuck(): Promise<string[]> {
