@@ -100,6 +100,14 @@ export class Judge {
     const beside = world.habits.dates === 0 ? 120 : BEYOND_DATES;
     // Where days are padded besides, the one on the other side shows it as its own, once it is exported.
     const padded = world.habits.dates !== 0 && world.habits.edges === 'padded' ? 30 : 0;
+    const isLeftOut = world.habits.rounded > 0 && world.habits.edges === 'exclusive';
+    const firsts = new Set(
+      (
+        await server.query<{ key: string }>(
+          `select s.name || ' ' || w.day as key from daywalk.windows w join daywalk.streams s using (stream_id) where w.midnight = w.day - 1`,
+        )
+      ).map(({ key }) => key),
+    );
     const exported = new Set(
       standings.flatMap(({ stream, day, state }) =>
         ['complete', 'tiered'].includes(state) ? `${stream} ${day}` : [],
@@ -124,7 +132,8 @@ export class Judge {
         if (second < beside && isAway(number - 1)) continue;
         if (second > DAY_S - beside && isAway(number + 1)) continue;
         if (second < padded && !isExported(number - 1)) continue;
-        if (second >= DAY_S - padded && !isExported(number + 1)) continue;
+        // Nor does the second before a first day show its first one, where ends are rounded and left out besides.
+        if (second < 1 && isLeftOut && firsts.has(`${stream} ${day}`)) continue;
         const rows = live.get(`${stream} ${event.id} ${event.version}`) ?? [];
         if (rows.length !== 1)
           found.push(
