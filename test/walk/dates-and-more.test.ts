@@ -272,3 +272,26 @@ it('those of UTC hide none of a day of a quiet stream, where another one of its 
   await runOnce({ ...exporting, stream: severe });
   expect(await shown()).toEqual([{ id: 20 * HOUR }, { id: DAY + 12.5 * HOUR }]);
 });
+
+it.each([
+  ['at three', [3 * HOUR]],
+  ['a second before nine in the evening', [21 * HOUR - 1]],
+  ['each six hours', [3, 9, 15, 21].map((hour) => hour * HOUR)],
+])(
+  'a record that stands where the hours end that a look at a midnight asks for is found once, and not by each look: %s',
+  async (_, seconds) => {
+    const { source } = sourceOf({ hoursAhead: 0 }, daily(...seconds));
+    const settleMs = SETTLE_MS + DAY * 1_000;
+    const exporting = { server, source, stream: newStream(), since: FIRST, pageLength: 50 };
+    const runAfter = async (wait: string) => {
+      await letTimePass(server, wait);
+      const before = source.asked.length;
+      await runOnce({ ...exporting, recheckDays: 7, settleMs });
+      return source.asked.length - before;
+    };
+    await runAfter('0 hours');
+    await runAfter('2 hours');
+    // An hour later no look is due.
+    expect(await runAfter('2 hours')).toBe(0);
+  },
+);

@@ -178,7 +178,8 @@ export async function withUntoldHours(context: WindowContext, least: Span): Prom
   const isBefore = (known === null || known === 'not after') && midnight.startsWith(window.day);
   const isAfter =
     (known === null || known === 'not before') && (await isOver(context, midnight, seconds));
-  const { from, to } = around(midnight, isBefore ? -seconds : 0, isAfter ? 1 + seconds : 0);
+  // No farther than is looked at: what stands there would differ with each look, and tell nothing.
+  const { from, to } = around(midnight, isBefore ? 1 - seconds : 0, isAfter ? seconds : 0);
   return { ...least, ...(from < least.from && { from }), ...(to > least.to && { to }) };
 }
 
