@@ -173,6 +173,7 @@ export async function withUntoldHours(context: WindowContext, least: Span): Prom
   const { from: midnight } = window;
   // What holds too much is answered with nothing: that such a range is empty would say nothing.
   if (knowledge.hidesMuch || !midnight.endsWith(' 23:59:59')) return least;
+  if (!knowledge.tries.left('untoldHours')) return least;
   const seconds = MOST_TELLING * HOUR;
   // Before the first day of all stands what is none of it.
   const isBefore = (known === null || known === 'not after') && midnight.startsWith(window.day);
