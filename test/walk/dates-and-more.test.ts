@@ -40,6 +40,8 @@ interface Habit {
   readonly hoursAhead: number;
   /** Shorter ranges are refused; seconds. */
   readonly shortest?: number;
+  /** Longer ones are, too. */
+  readonly longest?: number;
 }
 
 /** On all days, and those around them, an event at each of these seconds. */
@@ -51,7 +53,10 @@ const each = (every: number): number[] =>
   Array.from({ length: Math.ceil((DAY - 421) / every) }, (_, n) => 421 + n * every);
 
 /** A source of events so many seconds after the first day began. */
-function sourceOf({ hoursAhead, shortest = 0 }: Habit, seconds: readonly number[]) {
+function sourceOf(
+  { hoursAhead, shortest = 0, longest = Number.POSITIVE_INFINITY }: Habit,
+  seconds: readonly number[],
+) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
   const arrange: Habits['arrange'] = (_, __, { from, to }) =>
@@ -63,7 +68,8 @@ function sourceOf({ hoursAhead, shortest = 0 }: Habit, seconds: readonly number[
       })
       .map((at) => `{"id": ${at}}`);
   const before: Habits['before'] = (_, { from, to }) => {
-    if (secondsOf(to) - secondsOf(from) < shortest - 1) throw new RequestError(400, 'too short');
+    const asked = secondsOf(to) - secondsOf(from) + 1;
+    if (asked < shortest || asked > longest) throw new RequestError(400, 'no such range');
   };
   const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange, before });
   return { source, begin, times };
@@ -273,4 +279,38 @@ it('those of UTC hide none of a day of a quiet stream, where another one of its 
   await runOnce({ ...exporting, stream: newStream() });
   await runOnce({ ...exporting, stream: severe });
   expect(await shown()).toEqual([{ id: 20 * HOUR }, { id: DAY + 12.5 * HOUR }]);
+});
+
+/** How many requests it is asked in each of these runs, of which each comes so long after the one before. */
+async function askedAfter(habit: Habit, seconds: readonly number[], waits: readonly string[]) {
+  const { source } = sourceOf(habit, seconds);
+  const settleMs = SETTLE_MS + DAY * 1_000;
+  const exporting = { server, source, stream: newStream(), since: FIRST, pageLength: 50 };
+  const asked: number[] = [];
+  for (const wait of waits) {
+    await letTimePass(server, wait);
+    const before = source.asked.length;
+    await runOnce({ ...exporting, recheckDays: 7, settleMs });
+    asked.push(source.asked.length - before);
+  }
+  return asked;
+}
+
+// Two hours after the first look none is due.
+const LOOKS = ['0 hours', '2 hours', '2 hours'];
+
+it.each([
+  ['at three', [3 * HOUR]],
+  ['a second before nine in the evening', [21 * HOUR - 1]],
+  ['each six hours', [3, 9, 15, 21].map((hour) => hour * HOUR)],
+])(
+  'a record that stands where the hours end that a look at a midnight asks for is found once, and not by each look: %s',
+  async (_, seconds) => {
+    expect((await askedAfter({ hoursAhead: 0 }, daily(...seconds), LOOKS))[2]).toBe(0);
+  },
+);
+
+it('where ranges of more than four hours are refused, an empty midnight has its looks', async () => {
+  const habit = { hoursAhead: 0, longest: 4 * HOUR };
+  expect((await askedAfter(habit, daily(12 * HOUR), LOOKS))[2]).toBe(0);
 });

@@ -29,7 +29,10 @@ const isWholeDay = ({ from, to }: PageRequest) =>
 const isAtMidnight = ({ from, to }: PageRequest) =>
   (Date.parse(to) - Date.parse(from) < 4_000_000 &&
     (dayOf(from) !== dayOf(to) || from.endsWith(' 00:00:00') || to.endsWith(' 23:59:59'))) ||
-  (dayOf(from) !== dayOf(to) && (from.endsWith(' 20:59:59') || to.endsWith(' 03:00:00')));
+  // What asks for dates reaches a second or two beyond a midnight.
+  (dayOf(from) !== dayOf(to) &&
+    !(from.endsWith(' 23:59:58') || to.endsWith(' 00:00:01')) &&
+    (from.endsWith(' 21:00:00') || to.endsWith(' 02:59:59')));
 
 /** The kinds of the requests of one run; days that were complete before it are looked at. @param empty days that hold nothing. */
 function kindsOf(

@@ -173,12 +173,14 @@ export async function withUntoldHours(context: WindowContext, least: Span): Prom
   const { from: midnight } = window;
   // What holds too much is answered with nothing: that such a range is empty would say nothing.
   if (knowledge.hidesMuch || !midnight.endsWith(' 23:59:59')) return least;
+  if (!knowledge.tries.left('untoldHours')) return least;
   const seconds = MOST_TELLING * HOUR;
   // Before the first day of all stands what is none of it.
   const isBefore = (known === null || known === 'not after') && midnight.startsWith(window.day);
   const isAfter =
     (known === null || known === 'not before') && (await isOver(context, midnight, seconds));
-  const { from, to } = around(midnight, isBefore ? -seconds : 0, isAfter ? 1 + seconds : 0);
+  // No farther than is looked at: what stands there would differ with each look, and tell nothing.
+  const { from, to } = around(midnight, isBefore ? 1 - seconds : 0, isAfter ? seconds : 0);
   return { ...least, ...(from < least.from && { from }), ...(to > least.to && { to }) };
 }
 

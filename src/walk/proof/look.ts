@@ -3,7 +3,7 @@
  * unless its source forgets its oldest day first: then the day stays shown, and is not walked for nothing.
  */
 import { RequestError } from '../../errors.ts';
-import type { TimeSpan } from '../../model.ts';
+import type { Span, TimeSpan } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { confirmFrame } from '../../store/evidence/contracts.ts';
@@ -22,7 +22,14 @@ import { learnFromHalves, learnSince } from '../learning/not-the-record.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
 import { askForLook, lookAtEnd, lookAtUnion, SAYS_MORE } from '../questions/end.ts';
 import { question } from '../questions/questions.ts';
-import { firstPageOf, isTooShort, spansAround, splitSpan, textOf } from '../questions/span.ts';
+import {
+  firstPageOf,
+  isTooShort,
+  sameSpan,
+  spansAround,
+  splitSpan,
+  textOf,
+} from '../questions/span.ts';
 import { isForgotten } from './forgotten.ts';
 
 /** A look at a day of so many days ago at most is as good as a known answer. */
@@ -193,12 +200,18 @@ async function lookAtCut(context: WindowContext, walk: ProvenWalk): Promise<stri
   }
   const stored = await readHashes(database, walk.walkId);
   const length = otherLength(context);
-  const asked = stored.length > 0 ? walk : { ...walk, ...(await withUntoldHours(context, walk)) };
+  let span: Span = stored.length > 0 ? walk : await withUntoldHours(context, walk);
   const shown: string[] = [];
   for (let start = 0; shown.length <= stored.length; ) {
     const isBehind = start > 0 && shown.length === stored.length;
-    const ask = () => askForLook(context, asked, start, length);
-    let answer = await ask();
+    const ask = () => askForLook(context, { ...walk, ...span }, start, length);
+    let answer = await ask().catch((error: unknown) => {
+      if (!isRefused(error) || sameSpan(span, walk)) throw error;
+      // Such a range may be too long for its source, or hold too much.
+      knowledge.tries.spend('untoldHours');
+      span = walk;
+      return ask();
+    });
     // Many refuse to begin behind the last record, or answer with the last page again; by turns it is not refused again.
     if (isBehind && typeof answer === 'string') answer = await ask();
     if (isBehind && (typeof answer === 'string' || answer.total === stored.length)) break;

@@ -14,6 +14,8 @@ const MOST_TRIES = {
   timeOfDay: 1,
   /** Whether a range as short as a cut is asked for with is answered; where it is. */
   shortRange: 1,
+  /** Whether ranges of some hours across a midnight are answered; where they are not. */
+  untoldHours: 1,
   /** One second alone before the first day of all, where ends are rounded. */
   oneSecond: 1,
 };
