@@ -46,8 +46,6 @@ const STATEMENTS = [
           jsonb_build_object('kind', 'total', 'records', r.records), case w.kind when 'day' then 'whole' else 'no' end, clock_timestamp()
      from daywalk.windows w cross join lateral (select case w.kind when 'day' then 10 else 0 end as records) as r
     order by w.day, w.window_id`,
-  `update daywalk.windows w set proof = w.proof || jsonb_build_object('walk', k.walk_id), current_walk = k.walk_id, shown_at = proven_at
-     from daywalk.walks k where k.window_id = w.window_id`,
   `insert into daywalk.pages (walk_id, page_no, day, start, length, records, total, body, record_hashes, sha256, byte_count, fetched_at, duration_ms)
    select k.walk_id, 0, k.day, 0, 1000, k.records, k.records,
           jsonb_build_object('total', k.records, 'data', (select coalesce(jsonb_agg(jsonb_build_object('sequence', n)), '[]') from generate_series(1, k.records) n)),
@@ -62,6 +60,8 @@ const STATEMENTS = [
      from daywalk.shown_days p`,
   // As daywalk.note_day notes each of them, but for what streams share, which no question about days reads.
   'analyze',
+  `update daywalk.windows w set proof = w.proof || jsonb_build_object('walk', k.walk_id), current_walk = k.walk_id, shown_at = proven_at
+     from daywalk.walks k where k.window_id = w.window_id`,
   `insert into daywalk.days (stream_id, day, records, gone, lost, pages, bytes, proof, revision, unsealed)
    select w.stream_id, w.day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, false
      from daywalk.windows w cross join lateral daywalk.contents_of(w.stream_id, w.day) as c where w.kind = 'day'`,

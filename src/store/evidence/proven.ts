@@ -191,8 +191,9 @@ export async function noteShown(database: Database, { windowId }: Pick<KnownAnsw
   );
 }
 
-/** Walks of a stream whose pages are looked at for the largest answer. */
+/** Walks of a stream that are looked at for the largest answer, and the number of the last page of each: those behind the first ones are no larger. */
 const NEWEST_WALKS = 50;
+const LAST_PAGE = 9;
 
 /**
  * Of each stream the most records that one answer to the walks of the newest days had, in the last 30 days, and one walk; none: there is none.
@@ -201,7 +202,7 @@ const NEWEST_WALKS = 50;
 export async function readLargest(database: Database, streamIds: readonly number[]) {
   const rows = await database.persist<Record<'streamId' | 'answer' | 'list', number>>(
     `select s.id as "streamId", newest.list,
-            (select coalesce(max(records + skip), 0)::integer from daywalk.pages_of(newest.walks)) as answer
+            (select coalesce(max(records + skip), 0)::integer from daywalk.pages_of(newest.walks, ${LAST_PAGE})) as answer
        from unnest($1::integer[]) as s (id)
       cross join lateral (
         select array_agg(walk_id) as walks, max(next_start) as list
