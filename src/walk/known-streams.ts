@@ -52,7 +52,7 @@ export async function openStreams(
         hasKnownAnswers(database, streamId),
       ]);
       const knowledge = new Knowledge(database, streamId, facts);
-      await knowledge.heedReach();
+      await knowledge.heedReach(facts);
       // The process that learned it may have been killed then, and others may not have known it.
       if (knowledge.learned.cutOtherwise) await walkAnewBySize(database, streamId);
       const { answer = 0, list = 0 } = largest.get(streamId) ?? {};

@@ -272,7 +272,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'midnights behind the third that tells too little are not looked at',
     'src/walk/proof/cuts.ts',
-    'if (walk !== null) await learnHiddenByDate(context, window.from, false);',
+    'else await learnHiddenByDate(context, window.from, false);',
     '',
     ['test/walk/dates-and-more.test.ts'],
   ),
@@ -286,8 +286,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what dates hide is not known of another stream of the resource',
     'src/walk/questions/knowledge.ts',
-    'hidden = await takeOverHidden(this.#database, this.streamId)',
-    'hidden = null',
+    'isKnown ? null : await readHiddenElsewhere(this.#database, this.streamId)',
+    'isKnown ? null : null',
     ['test/walk/dates-and-more.test.ts'],
   ),
   mutant(

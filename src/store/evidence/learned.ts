@@ -165,32 +165,17 @@ export async function askCutsAgain(
   );
 }
 
-/**
- * Takes over that dates hide something from another stream of the same resource that is exported still: a quiet one has few midnights that
- * tell. The cuts that were asked without it are asked anew.
- * @returns what they hide; null: no other stream knows.
- */
-export function takeOverHidden(database: Database, streamId: number): Promise<unknown> {
-  return database.value(
-    `with hidden as materialized (
-       select l.value, format('stream %s: %s', o.name, l.evidence) as evidence
-         from daywalk.learned l
-         join daywalk.streams o using (stream_id)
-         join daywalk.streams s on s.stream_id = $1 and s.resource = o.resource and s.time_zone = o.time_zone
-        where l.fact = 'hidden_by_date' and l.kept and o.stream_id <> $1
-          and exists (select from daywalk.windows w where w.stream_id = o.stream_id and w.proven_at > clock_timestamp() - make_interval(days => $2))
-        order by l.learned_at desc
-        limit 1
-     ), again as (
-       update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
-        where stream_id = $1 and midnight is not null and ${ANEW} and exists (select from hidden)
-     ), taken as (
-       insert into daywalk.learned (stream_id, fact, value, evidence, kept)
-       select $1, 'hidden_by_date', value, evidence, true from hidden
-       on conflict (stream_id, fact) do update
-         set value = excluded.value, evidence = excluded.evidence, kept = true, learned_at = clock_timestamp()
-     )
-     select (select value from hidden)`,
+/** What dates hide by another stream of the same resource and time zone that is exported still, with how that was seen; null: none knows. */
+export function readHiddenElsewhere(database: Database, streamId: number) {
+  return database.value<Pick<LearnedFact, 'value' | 'evidence'> | null>(
+    `select (select jsonb_build_object('value', l.value, 'evidence', format('stream %s: %s', o.name, l.evidence))
+               from daywalk.learned l
+               join daywalk.streams o using (stream_id)
+               join daywalk.streams s on s.stream_id = $1 and s.resource = o.resource and s.time_zone = o.time_zone
+              where l.fact = 'hidden_by_date' and l.kept and o.stream_id <> $1
+                and exists (select from daywalk.windows w where w.stream_id = o.stream_id and w.proven_at > clock_timestamp() - make_interval(days => $2))
+              order by l.learned_at desc
+              limit 1)`,
     [streamId, KEPT_DAYS],
   );
 }

@@ -214,7 +214,7 @@ async function walkHours(context: WindowContext, since: number): Promise<EndedWa
   if (walk?.stored === 0) return walk;
   if (isRounded) await learnRounding(context, window.from);
   if (walk === null) knowledge.tries.spend('untoldHours');
-  if (walk !== null) await learnHiddenByDate(context, window.from, false);
+  else await learnHiddenByDate(context, window.from, false);
   await refuseUnfinished(context, window.from);
   return walk;
 }

@@ -2,12 +2,13 @@
 import type { PageRequest } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
 import {
+  askCutsAgain,
   type Fact,
   forget,
   type LearnedFact,
   learn,
+  readHiddenElsewhere,
   readLearned,
-  takeOverHidden,
 } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
@@ -273,17 +274,22 @@ export class Knowledge {
 
   /**
    * Takes over that cuts must reach farther, as other processes have learned since: a run may last for days, and each day is soon looked at for
-   * the last time. What dates hide may be known of another stream.
+   * the last time. What dates hide may be known of another stream: a quiet one has few midnights that tell.
+   * @param newest what is known now; absent: it is read.
    */
-  async heedReach(): Promise<void> {
-    const facts = await readLearned(this.#database, [this.streamId]);
+  async heedReach(newest?: readonly LearnedFact[]): Promise<void> {
+    const facts = newest ?? (await readLearned(this.#database, [this.streamId]));
     const known = (fact: Fact) => facts.find((one) => one.fact === fact);
     const [told, reach] = [known('hidden_by_date'), Number(known('reach')?.value)];
-    const isNothing = told?.value === 'nothing' || this.hiddenByDate === 'nothing';
-    let hidden = told?.kept ? told.value : null;
-    if (!told?.kept && !isNothing) hidden = await takeOverHidden(this.#database, this.streamId);
     // What is not kept this process may doubt just now.
-    if (this.#hidesNothing && hidden !== null) this.#facts.set('hidden_by_date', hidden);
+    if (told?.kept && this.#hidesNothing) this.#facts.set('hidden_by_date', told.value);
+    const isKnown = told?.kept || told?.value === 'nothing' || this.hiddenByDate === 'nothing';
+    const hidden = isKnown ? null : await readHiddenElsewhere(this.#database, this.streamId);
+    if (hidden !== null) {
+      // First: where a process is killed in between, it is taken over again.
+      await askCutsAgain(this.#database, this.streamId);
+      await this.learn('hidden_by_date', hidden.value, hidden.evidence, true);
+    }
     if (this.reach !== 'day' && reach > this.reachSeconds) this.#facts.set('reach', reach);
   }
 
