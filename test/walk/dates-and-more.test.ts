@@ -1,6 +1,7 @@
 /** Sources that keep their events by the dates of another clock, and have a second habit. */
 import { expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import { addDays } from '../../src/plan/days.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -18,7 +19,7 @@ import {
   sharedDatabase,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { dateAt, type Habits, ImaginedSource, secondsOf } from './imagined-source.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -31,9 +32,6 @@ let server: TestDatabase;
 freshStore((store) => {
   ({ server } = store);
 });
-
-const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
-const dateAt = (second: number) => new Date(second * 1_000).toISOString().slice(0, 10);
 
 interface Habit {
   /** So many hours ahead is the clock by whose dates it keeps its events. */
@@ -52,6 +50,13 @@ const daily = (...seconds: readonly number[]): number[] =>
 const each = (every: number): number[] =>
   Array.from({ length: Math.ceil((DAY - 421) / every) }, (_, n) => 421 + n * every);
 
+/** Whether a range shows an event, which is kept by the dates of a clock so many hours ahead. */
+function isWithin(at: number, { from, to }: Pick<PageRequest, 'from' | 'to'>, hoursAhead: number) {
+  const kept = dateAt(at + hoursAhead * HOUR);
+  const isOfDates = kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+  return isOfDates && at >= secondsOf(from) && at <= secondsOf(to);
+}
+
 /** A source of events so many seconds after the first day began. */
 function sourceOf(
   { hoursAhead, shortest = 0, longest = Number.POSITIVE_INFINITY }: Habit,
@@ -59,14 +64,8 @@ function sourceOf(
 ) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
-  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
-    times
-      .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
-      .filter((at) => {
-        const kept = dateAt(at + hoursAhead * HOUR);
-        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
-      })
-      .map((at) => `{"id": ${at}}`);
+  const arrange: Habits['arrange'] = (_, __, asked) =>
+    times.filter((at) => isWithin(at, asked, hoursAhead)).map((at) => `{"id": ${at}}`);
   const before: Habits['before'] = (_, { from, to }) => {
     const asked = secondsOf(to) - secondsOf(from) + 1;
     if (asked < shortest || asked > longest) throw new RequestError(400, 'no such range');
@@ -231,14 +230,8 @@ it('those of UTC hide none of a day whose first hours were not over when its mid
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const times = [10 * HOUR, DAY + 2 * HOUR, DAY + 10 * HOUR, 2 * DAY + 10 * HOUR];
   let now = 0;
-  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
-    times
-      .filter((at) => at <= now && begin + at >= secondsOf(from) && begin + at <= secondsOf(to))
-      .filter((at) => {
-        const kept = dateAt(begin + at - 5 * HOUR);
-        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
-      })
-      .map((at) => `{"id": ${at}}`);
+  const arrange: Habits['arrange'] = (_, __, asked) =>
+    times.filter((at) => at <= now && isWithin(begin + at, asked, -5)).map((at) => `{"id": ${at}}`);
   const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
   const exporting = { server, source, stream: newStream(), since: FIRST, pageLength: 50 };
   for (const day of DAYS.keys()) {
@@ -256,14 +249,10 @@ it('those of UTC hide none of a day whose first hours were not over when its mid
 it('those of UTC hide none of a day of a quiet stream, where another one of its resource has shown that they do', async () => {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const quiet = [-2 * HOUR, 20 * HOUR, DAY + 12.5 * HOUR];
-  const arrange: Habits['arrange'] = (_, __, { from, to, filters }) =>
-    [...quiet, ...(filters.rule_level === undefined ? daily(...each(1_700)) : [])]
+  const arrange: Habits['arrange'] = (_, __, asked) =>
+    [...quiet, ...(asked.filters.rule_level === undefined ? daily(...each(1_700)) : [])]
       .sort((one, other) => one - other)
-      .filter((at) => begin + at >= secondsOf(from) && begin + at <= secondsOf(to))
-      .filter((at) => {
-        const kept = dateAt(begin + at - 13 * HOUR);
-        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
-      })
+      .filter((at) => isWithin(begin + at, asked, -13))
       .map((at) => `{"id": ${at}}`);
   const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
   const settleMs = SETTLE_MS + DAY * 1_000;

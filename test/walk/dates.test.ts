@@ -19,7 +19,7 @@ import {
   sharedDatabase,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { dateAt, type Habits, ImaginedSource, idOf, secondsOf } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
 
 const HOUR = 3_600;
@@ -34,9 +34,6 @@ let server: TestDatabase;
 freshStore((store) => {
   ({ server } = store);
 });
-
-const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
-const dateAt = (second: number) => new Date(second * 1_000).toISOString().slice(0, 10);
 
 /** An event each so many seconds on all days and around them. */
 const steadily = (every: number, first = 421): number[] =>

@@ -117,9 +117,9 @@ export class ImaginedSource {
     const at = this.#habits.at ?? secondOf;
     const lowest = Number(filters.rule_level_from ?? 0);
     const highest = Number(filters.rule_level_to ?? 99);
-    const [first, last] = [epochOf(from), epochOf(to)];
+    const [first, last] = [secondsOf(from), secondsOf(to)];
     return [...this.lists].flatMap(([day, list]) => {
-      const midnight = epochOf(day);
+      const midnight = secondsOf(day);
       return list.filter((record) => {
         const second = midnight + at(record);
         if (second < first || second > last) return false;
@@ -141,7 +141,9 @@ export class ImaginedSource {
   }
 }
 
-const epochOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+/** Seconds since 1970 of a time as requests name it, and the date of such a second. */
+export const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+export const dateAt = (second: number) => new Date(second * 1_000).toISOString().slice(0, 10);
 
 /** The first second of the day in which a request begins: the name of its list. */
 export const listOf = (request: PageRequest) => `${request.from.slice(0, 10)} 00:00:00`;

@@ -5,7 +5,7 @@ import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, readResults, runOnce, teach } from './exporting.ts';
-import { ImaginedSource } from './imagined-source.ts';
+import { ImaginedSource, secondsOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 freshStore((store) => {
@@ -14,7 +14,6 @@ freshStore((store) => {
 
 const DAYS = closedDays(4);
 const DAY = 86_400;
-const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
 const FIRST = secondsOf(`${DAYS[0]} 00:00:00`);
 
 /** From the second `first` to the second `last` since the first day began. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { addDays } from '../../src/plan/days.ts';
-import { ImaginedSource, levelOf } from './imagined-source.ts';
+import { dateAt, ImaginedSource, levelOf, secondsOf } from './imagined-source.ts';
 
 const DAY = 86_400;
 const HOUR = 3_600;
@@ -219,7 +219,7 @@ export class WorldSource extends ImaginedSource {
 
   override answer(request: PageRequest): string {
     const { deepest, longest, shortest = 0, totals: told, byNumber } = this.habit;
-    if (epochOf(request.to) - epochOf(request.from) + 1 < shortest)
+    if (secondsOf(request.to) - secondsOf(request.from) + 1 < shortest)
       throw new RequestError(400, 'the range is too short');
     if (longest?.answer === 'refusal' && request.length > longest.length)
       throw new RequestError(400, 'too many are asked for');
@@ -235,9 +235,6 @@ export class WorldSource extends ImaginedSource {
     return `{${total === null ? '' : `"total":${total},`}"data":[${page.join(',')}]}`;
   }
 }
-
-const epochOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
-const dateAt = (time: number) => new Date(time * 1_000).toISOString().slice(0, 10);
 
 /** Whether a record that no range of its own date shows may stand with the day beside it. */
 export const shifts = (habit: Habit): boolean =>
@@ -267,7 +264,7 @@ function isWithin(habit: Habit, time: number, from: string, to: string): boolean
   const kept = dateAt(time + hoursAhead * HOUR);
   if (hoursAhead !== 0 && (kept < date || kept > lastDate)) return false;
   const seconds = rounding?.seconds ?? 1;
-  const [begin, end] = [epochOf(from), epochOf(to)];
+  const [begin, end] = [secondsOf(from), secondsOf(to)];
   const first = (rounding?.inwards ? Math.ceil : Math.floor)(begin / seconds) * seconds - padding;
   const last =
     (rounding?.inwards

@@ -14,7 +14,7 @@ import {
   SETTLE_MS,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, secondsOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const DAYS = closedDays(3);
@@ -22,7 +22,6 @@ const [one = '', two = '', three = ''] = DAYS;
 freshStore((store) => {
   ({ server } = store);
 });
-const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
 
 /** The second day is asked for by a question before it is walked. */
 const FLICKERING = [

@@ -2,7 +2,7 @@
 import { RefusedError, RequestError, UnavailableError } from '../../../src/errors.ts';
 import type { PageRequest } from '../../../src/model.ts';
 import { dice } from '../../support/dice.ts';
-import { ImaginedSource } from '../imagined-source.ts';
+import { ImaginedSource, secondsOf } from '../imagined-source.ts';
 
 export const DAY_S = 86_400;
 
@@ -68,7 +68,7 @@ export class World {
     this.days = days;
     this.now = now;
     this.#random = dice(seed);
-    this.#first = Date.parse(`${days[0]}T00:00:00Z`) / 1000;
+    this.#first = secondsOf(`${days[0]} 00:00:00`);
     this.source = new LivingSource(this);
     for (let day = 0; day < days.length; day += 1) {
       const size = this.#pick([0, 0, 1, 2, 5, 9, 12, 12, 14, 25]);
@@ -158,7 +158,7 @@ export class World {
     if (start >= this.habits.deepest) throw new RequestError(400, 'too deep');
   }
 
-  #secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1000 - this.#first;
+  #secondsOf = (time: string) => secondsOf(time) - this.#first;
 }
 
 class LivingSource extends ImaginedSource {
