@@ -245,8 +245,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a body at which the server breaks off each time is sent for ever',
     'src/store/connection/too-much.ts',
-    'points < TOO_MUCH',
-    'points < 100 * TOO_MUCH',
+    'points >= TOO_MUCH',
+    'points >= 100 * TOO_MUCH',
     ['test/store/too-much.test.ts'],
   ),
   mutant(

@@ -23,14 +23,19 @@ freshStore((store) => {
 });
 
 /** Attempts to send a body of so many bytes that fail so one after the other, the last of them for ever; or, after the last, do not. */
-function attempts(bytes: number, errors: readonly Error[], to = database) {
+function attempts(
+  bytes: number,
+  errors: readonly Error[],
+  to = database,
+  askElse = (_: number) => to.query('select 1').then(() => true),
+) {
   let made = 0;
   const attempt = async () => {
     const error = errors[made];
     made += 1;
     if (error !== undefined) throw error;
   };
-  const body = watchBody(bytes, () => to.query('select 1').then(() => true));
+  const body = watchBody(bytes, () => askElse(made));
   return to.retry(attempt, undefined, undefined, body).then(
     () => made,
     (error: unknown) => {
@@ -86,6 +91,12 @@ describe('a body is none the worse', () => {
     ['there is none', 0, again(new ConnectionLostError('lost'))],
   ])('where %s', async (_, bytes, errors) => {
     expect(await attempts(bytes, errors)).toBe(errors.length + 1);
+  });
+
+  it('where the server was away each time, and is there again', async () => {
+    const lost = new ConnectionLostError('lost');
+    const isBack = async (made: number) => made > 2;
+    expect(await attempts(10, [lost, lost, lost], database, isBack)).toBe(4);
   });
 
   it('where the server answers nothing else either', async () => {

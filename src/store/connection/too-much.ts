@@ -1,4 +1,4 @@
-/** Whether a body is more than the server can do: it breaks off each time, while other questions are answered. */
+/** Whether a body is more than the server can do: it breaks off each time, and answers something else after each. */
 import { type TransientError, UnstorableError } from '../../errors.ts';
 import { ConnectionLostError, OutOfMemoryError } from './sqlstate.ts';
 
@@ -14,6 +14,7 @@ const LARGE = 1_000_000;
  */
 export function watchBody(bytes: number, askElse: () => Promise<boolean>) {
   let points = 0;
+  /** Counts once the server answers something else: one that is away, as in a failover, breaks off whatever it is sent. */
   let newest: TransientError | undefined;
   const pointsOf = (error: TransientError): number => {
     // There is no more time to be had.
@@ -23,18 +24,18 @@ export function watchBody(bytes: number, askElse: () => Promise<boolean>) {
   };
   return {
     failed: (error: TransientError): void => {
-      if (bytes === 0 || pointsOf(error) === 0) return;
-      points += pointsOf(error);
-      newest = error;
+      if (bytes > 0 && pointsOf(error) > 0) newest = error;
     },
     /** @throws {UnstorableError} where it is too much. */
     refuse: async (): Promise<void> => {
-      if (newest === undefined || points < TOO_MUCH) return;
-      if (await askElse().catch(() => false))
+      if (newest === undefined || !(await askElse().catch(() => false))) return;
+      points += pointsOf(newest);
+      if (points >= TOO_MUCH)
         throw new UnstorableError(
           `the database breaks off at a page of ${bytes} bytes, and answers other questions: ${newest.message}`,
           { hint: newest.hint, cause: newest },
         );
+      newest = undefined;
     },
   };
 }
