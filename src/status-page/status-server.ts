@@ -5,11 +5,16 @@ import { type Answer, json, words } from '../answer.ts';
 import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
-import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
-import type { Logger } from '../log.ts';
+import { isLoopbackHost } from '../hosts.ts';
+import {
+  type IncomingRequest,
+  type Listener,
+  type ListenerParts,
+  listen,
+  type Work,
+} from '../listener.ts';
 import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
-import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import { parseDay } from '../settings/values/time.ts';
 import { Database } from '../store/database.ts';
 import type { Activity } from './activity.ts';
@@ -26,14 +31,12 @@ import { awayPage, livePart, statusPage } from './pages/status-page.ts';
 import { STYLE } from './pages/style.ts';
 
 /** What the status server needs. */
-export interface StatusServerParts extends FactsParts {
-  readonly address: ListenAddress;
+export interface StatusServerParts extends FactsParts, Pick<ListenerParts, 'address' | 'log'> {
   /** Names under which it may be asked for, besides addresses, `localhost` and the machine's own. */
   readonly hosts: readonly string[];
   readonly version: string;
   readonly activity: Activity;
   readonly metrics: Metrics;
-  readonly log: Logger;
   /** Strikes secrets out of foreign text. */
   readonly strike: (text: string) => string;
 }
@@ -86,7 +89,7 @@ export class StatusServer {
     });
     const { url } = this.#listener;
     log.info({ url }, 'the status page is served');
-    if (!listensOnLoopback(address))
+    if (!isLoopbackHost(address.host))
       log.warn(
         'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
       );
