@@ -15,7 +15,7 @@ import { SETTINGS } from '../../settings/table/table.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
-import { pathAt, pathFlag } from '../flags.ts';
+import { flagValue, PATH, valueAt } from '../flags.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -29,9 +29,7 @@ export async function init(given: Invocation): Promise<number> {
   const { config, force } = given.options;
   const named = readEnvironment().DAYWALK_CONFIG?.trim() || 'daywalk.yaml';
   const path =
-    config === undefined
-      ? pathAt('environment DAYWALK_CONFIG', named)
-      : pathFlag('--config', config);
+    flagValue('--config', config, PATH) ?? valueAt('environment DAYWALK_CONFIG', named, PATH);
   const where = config === undefined ? '' : ` --config ${config}`;
   const folder = dirname(path);
   const flag = force === true ? 'w' : 'wx';
