@@ -10,8 +10,8 @@ import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { PATH, valueAt } from '../flags.ts';
-import { openMoved } from '../open-moved.ts';
 import { printResult, shortened } from '../terminal/output.ts';
+import { openMoved } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, endedStreams, sayingSeldom, withStore } from '../wiring.ts';
 
