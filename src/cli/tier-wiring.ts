@@ -3,7 +3,6 @@ import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { AgeLimit } from '../model.ts';
-import { defined } from '../settings/defined.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
 import { readAgain } from '../settings/small-files.ts';
 import type { Database } from '../store/database.ts';
@@ -78,7 +77,7 @@ function keysOf(settings: Settings) {
   return async () => ({
     accessKeyId: (await read('tierKey')) ?? '',
     secretAccessKey: (await read('tierSecret')) ?? '',
-    ...defined({ sessionToken: await read('tierSessionToken') }),
+    sessionToken: (await read('tierSessionToken')) ?? '',
   });
 }
 

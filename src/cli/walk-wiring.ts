@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
 import { sealing } from '../ledger/seal.ts';
 import type { Logger, ProcessLogger } from '../log.ts';
-import { defined } from '../settings/defined.ts';
 import { type ApiSettings, proxyOf, type Settings } from '../settings/settings.ts';
 import { readAgain } from '../settings/small-files.ts';
 import {
@@ -41,7 +40,7 @@ export async function openApi(
     clock: systemClock,
     redactor,
     ...(keyFile !== undefined && { refreshKey: async () => readAgain(keyFile) }),
-    tls: defined({ ca, clientCert, clientKey }),
+    tls: { ca, clientCert, clientKey },
     proxy: proxyOf(settings),
     allowHttp: settings.apiAllowHttp,
     gzip: settings.apiGzip,

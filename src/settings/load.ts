@@ -1,6 +1,5 @@
 /** Loading the settings: flags over environment over file over defaults, and everything wrong with them in one error. */
 
-import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
 import { checkSelection, definedStreams, PER_STREAM, selectedStreams } from './file/streams.ts';
@@ -74,7 +73,8 @@ export function loadSettings(options: LoadOptions): Settings {
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as SettingValues;
-  const forAll = defined(Object.fromEntries(PER_STREAM.map((key) => [key, values[key]])));
+  const set = PER_STREAM.filter((key) => reading.values.has(key));
+  const forAll = Object.fromEntries(set.map((key) => [key, values[key]]));
   for (const [key, { origin }] of raws)
     if (origin.source !== 'default') origins.set(SETTINGS[key].name, origin);
   const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;

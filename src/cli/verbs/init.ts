@@ -5,7 +5,6 @@ import { devNull } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { makeFolders } from '../../rooted-files.ts';
-import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
@@ -78,7 +77,7 @@ function found(
     );
   const note = (key: 'idPath' | 'timePath', paths: Examination['identities'], words: string) => {
     const { name } = SETTINGS[key];
-    if (origins[name] !== undefined) return undefined;
+    if (origins[name] !== undefined) return settings[key];
     const path = same(paths);
     if (path !== null) {
       origins[name] = { source: 'file', place };
@@ -92,7 +91,7 @@ function found(
       tell(name, own, words, `, below the stream ${stream.name}`);
       return { ...stream, [key]: own };
     });
-    return undefined;
+    return settings[key];
   };
   // It would hold for a stream, too, of which nothing was seen.
   const answered = !findings.some(
@@ -112,7 +111,7 @@ function found(
       `${basename(place)} defines ${names.join(' and ')}, tables of the commonest fields: change or take out what you do not need before the first run.`,
     );
   }
-  const more = { ...settings, ...defined({ idPath, timePath }), streams, tables, origins };
+  const more = { ...settings, idPath, timePath, streams, tables, origins };
   return { more, told };
 }
 
