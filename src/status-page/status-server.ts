@@ -25,7 +25,7 @@ import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { dayPage } from './pages/day-page.ts';
 import { monthPage } from './pages/month-page.ts';
-import { ICON } from './pages/page-frame.ts';
+import { ICON, layout, type PageContent } from './pages/page-frame.ts';
 import { SCRIPT } from './pages/script.ts';
 import { awayPage, livePart, statusPage } from './pages/status-page.ts';
 import { STYLE } from './pages/style.ts';
@@ -163,22 +163,22 @@ export class StatusServer {
       case '/status.json':
         return json(503, { error: why });
       default:
-        return page(awayPage(this.#parts.version, BELOW.test(path) ? '../../' : '', why), 503);
+        return this.#page(path, awayPage(why), 503);
     }
   }
 
   async #below(path: string): Promise<Answer> {
-    const { streams, version, expectation } = this.#parts;
+    const { streams, expectation } = this.#parts;
     const [, kind, stream = '', text = ''] = BELOW.exec(path) ?? [];
     if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`))
       return words(404, 'There is nothing here.');
     const readDay = async (database: Database) =>
-      page(dayPage(await readDayStory(database, stream, text), version));
+      this.#page(path, dayPage(await readDayStory(database, stream, text)));
     const readMonth = async (database: Database) => {
       const range = { from: `${text}-01`, to: lastDayOf(text) };
       const asked = { ...expectation, ...range, streams: [stream] };
       const [own] = (await readStreamDays(database, asked)) as [StreamDays];
-      return page(monthPage(own, text, version));
+      return this.#page(path, monthPage(own, text));
     };
     return this.#facts.page(path, kind === 'day' ? readDay : readMonth);
   }
@@ -194,10 +194,15 @@ export class StatusServer {
   }
 
   async #statusPage(): Promise<Answer> {
-    const { version, activity, expectation } = this.#parts;
+    const { activity, expectation } = this.#parts;
     const [standing, late] = await Promise.all([this.#standingNow(), this.#facts.lateness()]);
     const { timeZone } = expectation;
-    return page(statusPage({ version, standing, late, doing: activity, timeZone }));
+    return this.#page('/', statusPage({ standing, late, doing: activity, timeZone }));
+  }
+
+  #page(path: string, content: PageContent, status = 200): Answer {
+    const root = BELOW.test(path) ? '../../' : '';
+    return page(layout(content, root, this.#parts.version), status);
   }
 
   /** 200 as long as the database answers and the key is not refused. */

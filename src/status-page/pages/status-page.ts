@@ -15,14 +15,13 @@ import type { Overview } from '../facts.ts';
 import { type Html, html, type Shown, table } from '../html.ts';
 import { calendar, legend, SHAPES } from './calendar-svg.ts';
 import { now } from './now.ts';
-import { layout } from './page-frame.ts';
+import type { PageContent } from './page-frame.ts';
 import { volume } from './volume.ts';
 import { problemsPart } from './what-is-wrong.ts';
 import { fromNow, minute, percent } from './wording.ts';
 
 /** All that the page shows. */
 export interface StatusPage {
-  readonly version: string;
   readonly standing: Overview;
   readonly late: readonly Lateness[];
   readonly doing: Readonly<Activity>;
@@ -34,13 +33,11 @@ const RUN_LINES = 12;
 const HOUR_MS = 3_600_000;
 
 /** The page. */
-export function statusPage(parts: StatusPage): Html {
-  const { version, standing, late, timeZone } = parts;
+export function statusPage(parts: StatusPage): PageContent {
+  const { standing, late, timeZone } = parts;
   const { streams, runs } = standing;
-  return layout({
+  return {
     title: `${TITLES[standing.health.level]} · daywalk`,
-    root: '',
-    version,
     body: html`${SHAPES}
 ${livePart(parts)}
 <section aria-labelledby="coverage"><h2 id="coverage">Coverage</h2>
@@ -50,7 +47,7 @@ ${streams.map((stream) => streamPart(stream, standing))}
 </section>
 ${lateness(late, standing.gone)}
 ${runsPart(runs, standing.now)}`,
-  });
+  };
 }
 
 const TITLES: Readonly<Record<HealthLevel, string>> = {
@@ -151,13 +148,9 @@ function runRow(run: RunRow, at: number): Html {
 }
 
 /** The page for when the database is away: the worker lives and goes on trying. @param why what the database, or the way to it, said. */
-export function awayPage(version: string, root: string, why: string): Html {
-  return layout({
-    title: 'The database is away · daywalk',
-    root,
-    version,
-    body: html`<div id="live"><section class="health late" aria-labelledby="health"><h1 id="health">The database is away, so there is nothing to show.</h1>
+export const awayPage = (why: string): PageContent => ({
+  title: 'The database is away · daywalk',
+  body: html`<div id="live"><section class="health late" aria-labelledby="health"><h1 id="health">The database is away, so there is nothing to show.</h1>
 <p>${oneLine(why)}</p>
 <p class="quiet">The worker goes on by itself when the database is back; nothing that was stored is lost.</p></section></div>`,
-  });
-}
+});
