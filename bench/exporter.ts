@@ -57,7 +57,7 @@ export async function exportRange(order: ExportOrder): Promise<Exported> {
   });
   const log = await openLog(settings);
   const source = await openApi(settings);
-  const { database, close } = await openDatabase(settings, log, order.signal);
+  const { database, close } = await openDatabase({ settings, signal: order.signal }, log);
   try {
     const all = exportParts(database, source, log, settings);
     // What has its turn when all days are complete is measured by itself.

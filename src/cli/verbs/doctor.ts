@@ -35,7 +35,7 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
     examineProgram(settings, examination);
     await examineSecrets(settings, examination);
     const opened = await examination.look('database', () =>
-      openDatabase(settings, log, signal, { makes, once: true }),
+      openDatabase(asked, log, { makes, once: true }),
     );
     if (opened !== undefined) later(opened);
     const now =
