@@ -49,12 +49,12 @@ export function environmentOf(
 
 /** Exports the range and checks that every day of it is complete. */
 export async function exportRange(order: ExportOrder): Promise<Exported> {
-  const settings: ApiSettings = loadSettings({
+  const settings = loadSettings({
     flags: {},
     environment: environmentOf(order),
     cwd: '/',
     require: ['api'],
-  });
+  }) as ApiSettings;
   const log = await openLog(settings);
   const source = await openApi(settings);
   const { database, close } = await openDatabase({ settings, signal: order.signal }, log);

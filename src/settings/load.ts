@@ -13,7 +13,7 @@ import {
   type Need,
   readSecrets,
 } from './rules.ts';
-import { type ApiSettings, DEFAULT, type Settings } from './settings.ts';
+import { DEFAULT, type Settings } from './settings.ts';
 import { type ReadFile, readSmallFile } from './small-files.ts';
 import { ROWS, SETTINGS } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/paths.ts';
@@ -34,10 +34,6 @@ export interface LoadOptions {
  * The effective settings.
  * @throws SettingsError that tells everything wrong with them, one line each; no line holds a secret.
  */
-export function loadSettings(
-  options: LoadOptions & { readonly require: readonly ['api', ...Need[]] },
-): ApiSettings;
-export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
   const { flags, environment, cwd, readFile = readSmallFile } = options;
   const reading = new Reading(cwd, readFile);
