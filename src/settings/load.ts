@@ -5,14 +5,7 @@ import { readConfigFile } from './file/config-file.ts';
 import { checkSelection, definedStreams, PER_STREAM, selectedStreams } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
 import { Reading } from './reading.ts';
-import {
-  checkNeeded,
-  checkTlsFiles,
-  checkTogether,
-  chooseDatabase,
-  type Need,
-  readSecrets,
-} from './rules.ts';
+import { checkTogether, chooseDatabase, type Need, readFiles } from './rules.ts';
 import { DEFAULT, type Settings } from './settings.ts';
 import { type ReadFile, readSmallFile } from './small-files.ts';
 import { ROWS, SETTINGS } from './table/table.ts';
@@ -55,15 +48,11 @@ export function loadSettings(options: LoadOptions): Settings {
   // Of what cannot be read nobody knows what it lacks.
   if (file.isKnown) checkSelection(reading, file.streams);
   const tables = definedTables(file.tables, streams, reading);
-  readSecrets(reading);
+  readFiles(reading);
   chooseDatabase(reading);
-  checkTlsFiles(reading);
   for (const { key, default: text } of ROWS)
     if (text !== null && !reading.raws.has(key)) reading.take(key, text, DEFAULT);
-  if (file.isKnown) {
-    checkTogether(reading);
-    checkNeeded(reading, options.require ?? []);
-  }
+  if (file.isKnown) checkTogether(reading, options.require ?? []);
   reading.problems.throwIfAny();
   const { raws, origins } = reading;
   const values = Object.fromEntries(
