@@ -6,13 +6,7 @@ import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
 import { isLoopbackHost } from '../hosts.ts';
-import {
-  type IncomingRequest,
-  type Listener,
-  type ListenerParts,
-  listen,
-  type Work,
-} from '../listener.ts';
+import { type IncomingRequest, type Listener, type ListenerParts, listen } from '../listener.ts';
 import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import { parseDay } from '../settings/values/time.ts';
@@ -115,7 +109,7 @@ export class StatusServer {
   }
 
   /** What needs no database is answered at once, however many wait for theirs. */
-  #route({ path, headers }: IncomingRequest): Answer | Work {
+  #route({ path, headers }: IncomingRequest) {
     if (!isOurHost(headers.host, [hostname(), ...this.#parts.hosts]))
       return words(
         421,
