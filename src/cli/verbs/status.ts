@@ -11,13 +11,7 @@ import {
 } from '../../days/gaps.ts';
 import { describeGone, describeLate, describeRestless } from '../../days/gone.ts';
 import { describeRefusal, RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
-import {
-  MONTHS_SHOWN,
-  readStatus,
-  type StatusFacts,
-  statusDocument,
-  totalsOf,
-} from '../../days/status.ts';
+import { readStatus, type StatusFacts, statusDocument, totalsOf } from '../../days/status.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
@@ -46,7 +40,7 @@ const MOST_MONTHS = 12 * 100;
 export async function status(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const { settings, names } = asked;
-  const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS) ?? MONTHS_SHOWN;
+  const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS);
   return withFewConnections(asked, async ({ database }) => {
     const { timezone: timeZone, settle: settleMs, schedule } = settings;
     const facts = await readStatus(database, names, { timeZone, settleMs, months });
