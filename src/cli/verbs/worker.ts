@@ -4,9 +4,9 @@ import { firstTickAfter } from '../../days/ticks.ts';
 import { DaywalkError, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { expectationOf, type Settings } from '../../settings/settings.ts';
-import { type Activity, noActivity } from '../../status-page/activity.ts';
+import { noActivity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
-import { StatusServer } from '../../status-page/status-server.ts';
+import { StatusServer, type StatusServerParts } from '../../status-page/status-server.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
 import { packageVersion } from '../package-version.ts';
@@ -19,10 +19,7 @@ import { exportOptions } from '../walk-wiring.ts';
 import { askedOfApi } from '../wiring.ts';
 
 /** Those who are told what the worker does. */
-interface Watchers {
-  readonly activity: Activity;
-  readonly metrics: Metrics;
-}
+type Watchers = Pick<StatusServerParts, 'activity' | 'metrics'>;
 type Watched = ExportSession & Watchers;
 
 /** While the key is refused, it is looked so often whether there is another one in its file. */
