@@ -49,15 +49,15 @@ export function environmentOf(
 
 /** Exports the range and checks that every day of it is complete. */
 export async function exportRange(order: ExportOrder): Promise<Exported> {
-  const settings: ApiSettings = loadSettings({
+  const settings = loadSettings({
     flags: {},
     environment: environmentOf(order),
     cwd: '/',
     require: ['api'],
-  });
+  }) as ApiSettings;
   const log = await openLog(settings);
   const source = await openApi(settings);
-  const { database, close } = await openDatabase(settings, log, order.signal);
+  const { database, close } = await openDatabase({ settings, signal: order.signal }, log);
   try {
     const all = exportParts(database, source, log, settings);
     // What has its turn when all days are complete is measured by itself.

@@ -71,7 +71,7 @@ describe('the rules', () => {
     ['src/files/export-days.ts', '../ledger/rows.ts', false],
     ['src/files/export-days.ts', '../settings/settings.ts', false],
     ['src/status-page/metrics.ts', '../cli/pass.ts', false],
-    ['src/cli/open-status-page.ts', '../status-page/metrics.ts', true],
+    ['src/cli/verbs/worker.ts', '../../status-page/metrics.ts', true],
     ['src/cli/verbs/demo.ts', '../../../simulator/main.ts', false],
     ['src/cli/verbs/demo.ts', '../../main.ts', false],
     ['src/main.ts', './cli/program.ts', true],

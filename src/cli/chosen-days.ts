@@ -68,28 +68,26 @@ function readDays(
   now: number,
 ): DayRange {
   const today = dayAt(now, timezone);
-  const lastClosed = lastClosedDay(now, timezone, settle);
   const span = spanOf(text, today);
   if (span instanceof Wrong) throw new SettingsError(`${place}: ${span.about(text)}`);
   const { from, to } = span;
-  const newest = latest === 'closed' ? lastClosed : today;
+  const newest = latest === 'closed' ? lastClosedDay(now, timezone, settle) : today;
   if (from <= newest) return to <= newest ? span : { from, to: newest };
   const why =
     from > today
       ? 'is in the future'
       : `is not closed yet, which it is ${writeDuration(settle)} after its end (settle)`;
-  const last = latest === 'closed' ? `the newest closed day is ${lastClosed}` : `today is ${today}`;
-  throw new SettingsError(`${place}: ${from} ${why}; ${last}`);
+  const last = latest === 'closed' ? 'the newest closed day' : 'today';
+  throw new SettingsError(`${place}: ${from} ${why}; ${last} is ${newest}`);
 }
 
 /** `text` as a date, a month, or a word for a day near today. */
 function spanOf(text: string, today: Day): DayRange | Wrong {
   const word = text.trim().toLowerCase();
   const ago = { today: 0, yesterday: 1 }[word] ?? /^(\d{1,5})d$/.exec(word)?.[1];
-  const isMonth = /^\d{4}-\d{2}$/.test(word);
-  if (ago === undefined && !isMonth && !/^\d{4}-\d{2}-\d{2}$/.test(word))
+  if (ago === undefined && !/^\d{4}-\d{2}(-\d{2})?$/.test(word))
     return new Wrong(`is no day; write ${DAYS_TAKEN}`);
-  if (isMonth) {
+  if (/^\d{4}-\d{2}$/.test(word)) {
     const from = parseDay(`${word}-01`);
     return from instanceof Wrong ? from : { from, to: lastDayOf(word) };
   }

@@ -1,9 +1,9 @@
-/** Flags that are no settings, and more than words: names, numbers, ages and folders. */
+/** Flags that are no settings, and more than words: read as the texts of settings are. */
 import { SettingsError } from '../errors.ts';
 import { Wrong } from '../settings/problems.ts';
-import { AGE } from '../settings/table/kinds.ts';
-import { parseDuration, parseInteger } from '../settings/values/quantity.ts';
-import { parseNames, parseValue } from '../settings/values/value.ts';
+import { AGE, integer } from '../settings/table/kinds.ts';
+import type { Kind } from '../settings/table/setting.ts';
+import { parseValue, type ValueOf } from '../settings/values/value.ts';
 
 /**
  * Those that were chosen with a flag, by their names, out of all of them.
@@ -15,7 +15,7 @@ export function chosen<T extends { readonly name: string }>(
   names: unknown,
   flag = '--stream',
 ): readonly T[] {
-  const wanted = flagValue(flag, names, parseNames);
+  const wanted = flagValue(flag, names, { kind: 'names' });
   if (wanted === undefined) return all;
   const known = all.map(({ name }) => name);
   const unknown = wanted.find((name) => !known.includes(name));
@@ -26,39 +26,27 @@ export function chosen<T extends { readonly name: string }>(
   return all.filter(({ name }) => wanted.includes(name));
 }
 
+/** A file or folder. */
+export const PATH = { kind: 'path' } as const;
+
 /** The number that was given with `flag`; undefined: the flag was not given. */
 export const numberFlag = (flag: string, given: unknown, min: number, max: number) =>
-  flagValue(flag, given, (text) => parseInteger(text, { min, max }));
+  flagValue(flag, given, integer(min, max));
 
 /** Milliseconds from the age that was given with `--older-than`, such as `400d`; undefined: the flag was not given. */
-export const ageFlag = (given: unknown) =>
-  flagValue('--older-than', given, (text) => parseDuration(text, AGE));
+export const ageFlag = (given: unknown) => flagValue('--older-than', given, AGE);
+
+/** What was given with `flag`, as a setting of this kind takes it; undefined: the flag was not given. */
+export const flagValue = <K extends Kind>(flag: string, given: unknown, kind: K) =>
+  given === undefined ? undefined : valueAt(`flag ${flag}`, String(given), kind);
 
 /**
- * The file or folder that was given with `flag`.
- * @throws {SettingsError} for what no setting takes, such as nothing: a variable that is not set does not mean the folder that
- *   the program is run in.
+ * What stands at a place, as messages name it.
+ * @throws {SettingsError} for what no setting of this kind takes, such as nothing: a variable that is not set does not mean
+ *   the folder that the program is run in.
  */
-export const pathFlag = (flag: string, given: unknown): string =>
-  pathAt(`flag ${flag}`, String(given));
-
-/** The same of what stands at another place, as messages name it. */
-export function pathAt(place: string, text: string): string {
-  const path = parseValue(PATH, text, process.cwd());
-  if (path instanceof Wrong) throw new SettingsError(`${place}: ${path.about(text)}`);
-  return String(path);
-}
-const PATH = { kind: 'path' } as const;
-
-/** @throws {SettingsError} for what is none. */
-function flagValue<T>(
-  flag: string,
-  given: unknown,
-  parse: (text: string) => T | Wrong,
-): T | undefined {
-  if (given === undefined) return undefined;
-  const text = String(given);
-  const found = parse(text);
-  if (found instanceof Wrong) throw new SettingsError(`flag ${flag}: ${found.about(text)}`);
-  return found;
+export function valueAt<K extends Kind>(place: string, text: string, kind: K): ValueOf<K> {
+  const found = parseValue(kind, text, process.cwd());
+  if (found instanceof Wrong) throw new SettingsError(`${place}: ${found.about(text)}`);
+  return found as ValueOf<K>;
 }

@@ -1,8 +1,6 @@
 /** The version of the package that this file is a part of. */
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** As in `package.json`. */
-export function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
+export const packageVersion = (): string =>
+  createRequire(import.meta.url)('../../package.json').version;

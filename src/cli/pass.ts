@@ -57,11 +57,11 @@ export function withExport<T>(
     const page = (await daemon?.openPage(log)) ?? null;
     if (page !== null) later(page);
     const onAway = (error: Error) => page?.waiting(error.message);
-    const open = () => openDatabase(settings, log, signal, { makes, onAway });
+    const open = () => openDatabase(asked, log, { makes, onAway });
     const telling = () => notifyingFailure({ notifier, signal }, open);
     const opened = await (daemon ? untilReached(telling, open, log, signal) : telling());
     later(opened);
-    if (daemon) tellUrl(opened, log);
+    if (daemon) tellUrl({ settings, url: opened.url }, log);
     const { database } = opened;
     await notifier.attach(database);
     page?.attach(opened.url);

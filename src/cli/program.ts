@@ -4,7 +4,7 @@ import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { isSecret } from '../settings/table/setting.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
 import { packageVersion } from './package-version.ts';
-import type { VerbRow } from './verb.ts';
+import type { Options, VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
 /**
@@ -19,19 +19,22 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     )
     .version(packageVersion(), '-v, --version', 'the version')
     .exitOverride()
-    .configureHelp({ sortSubcommands: false })
     .helpCommand(false)
     .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
     .showHelpAfterError(
       '(options stand behind the verb: daywalk status --json; daywalk --help tells more)',
     )
     .addHelpText('after', AFTER_HELP);
-  const given = new Map<string, Option>();
+  const given: Given = new Map();
   // It may stand before the verb, too.
   const config = new Option('--config <file>', SETTINGS.config.description);
   program.addOption(config);
   onlyOnce(program, config, given);
-  for (const row of VERBS) addVerb(program, row, given, signal, onEnd);
+  const perform = async ({ load }: VerbRow, options: Options) => {
+    const run = await load();
+    onEnd(await run({ options, signal }));
+  };
+  for (const row of VERBS) addVerb(program, row, given, perform);
   // Commander's own shows everything where a verb is not known, and does not say so.
   program
     .command('help')
@@ -41,18 +44,15 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
   return program;
 }
 
-function addVerb(
-  program: Command,
-  row: VerbRow,
-  given: Map<string, Option>,
-  signal: AbortSignal,
-  onEnd: OnEnd,
-): void {
-  const { name, does, load, options = [], argument, page, example } = row;
+/** Runs a verb with what was given. */
+type Perform = (row: VerbRow, options: Options) => Promise<void>;
+type Given = Map<string, Option>;
+
+function addVerb(program: Command, row: VerbRow, given: Given, perform: Perform): void {
+  const { name, does, options = [], argument, page, example } = row;
   const command = program
     .command(name)
     .description(does)
-    .exitOverride()
     .showHelpAfterError(
       `(${example === undefined ? '' : `for example: daywalk ${example}; `}daywalk ${name} --help tells more)`,
     );
@@ -61,13 +61,12 @@ function addVerb(
   addSettings(command, row);
   for (const option of command.options) if (option.required) onlyOnce(command, option, given);
   if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
-  command.action(async (...called: unknown[]) => {
-    const run = await load();
+  command.action((...called: unknown[]) => {
     const words = argument === undefined ? {} : { [argument.name()]: called[0] };
     const all = command.optsWithGlobals();
     // What is wrong with its names is told of the spelling that was typed.
     const typed = given.get('streams')?.long === '--stream' ? { stream: all.streams } : {};
-    onEnd(await run({ options: { ...all, ...typed, ...words }, signal }));
+    return perform(row, { ...all, ...typed, ...words });
   });
 }
 
@@ -75,7 +74,7 @@ function addVerb(
  * Of a flag that stands twice, be it before and behind the verb or in another spelling, one would not be heard.
  * @param given the flags that stand there so far, by what they set.
  */
-function onlyOnce(command: Command, option: Option, given: Map<string, Option>): void {
+function onlyOnce(command: Command, option: Option, given: Given): void {
   command.on(`option:${option.name()}`, () => {
     const sets = option.attributeName();
     if (given.has(sets))
@@ -89,8 +88,6 @@ function onlyOnce(command: Command, option: Option, given: Map<string, Option>):
 /** What is said of an option or a verb that is none, without its value, which may be a secret: `--apikey=…`, `help KEY=…`. */
 const withoutValue = (text: string): string =>
   text.replace(/(?<=^error: (?:unknown \w+|command-argument value) '[^'=]*=).*(?=')/s, '…');
-
-type OnEnd = (code: number) => void;
 
 /** The settings that the verb obeys: in its help are the few that go with it, in that of `--help-all` every one. */
 function addSettings(command: Command, { settings, options = [], shows = [] }: VerbRow): void {

@@ -3,21 +3,21 @@ import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { AgeLimit } from '../model.ts';
-import { defined } from '../settings/defined.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
 import { readAgain } from '../settings/small-files.ts';
 import type { Database } from '../store/database.ts';
+import type { MovedRecords } from '../store/moved-days.ts';
 import { DeltaLog } from '../tier/delta/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
 import type { TierParts } from '../tier/moved-log.ts';
+import { StoredRecords, UNREACHED_RECORDS } from '../tier/moved-records.ts';
 import type { ObjectStore } from '../tier/object-store.ts';
 import { ownedBy } from '../tier/rows.ts';
-import { S3Store } from '../tier/s3/s3-store.ts';
 import { redactor } from './process-redactor.ts';
 import type { Later } from './wiring.ts';
 
 /** What opening needs. */
-export interface Opening {
+interface Opening {
   readonly settings: Settings;
   readonly log: Logger;
   readonly later: Later;
@@ -28,6 +28,12 @@ export async function openTier(database: Database, opening: Opening & Pick<TierP
   const store = await openObjectStore(opening);
   const log = new DeltaLog(store, systemClock, ownedBy(database));
   return { database, store, log, clock: systemClock, signal: opening.signal };
+}
+
+/** What days that moved hold; without a setting that says where that is, each of them is an error. */
+export async function openMoved(opening: Opening): Promise<MovedRecords> {
+  if (opening.settings.tierUrl === undefined) return UNREACHED_RECORDS;
+  return new StoredRecords(await openObjectStore(opening));
 }
 
 /**
@@ -41,6 +47,7 @@ export async function openObjectStore({ settings, log, later }: Opening): Promis
       hint: 'Set tier.url in daywalk.yaml to a folder, or to s3://bucket/prefix; docs/tier.md tells more.',
     });
   if (!tierUrl.startsWith('s3://')) return openFolderStore(tierUrl, systemClock);
+  const { S3Store } = await import('../tier/s3/s3-store.ts');
   const [bucket = '', ...prefix] = tierUrl.slice('s3://'.length).split('/');
   const store = new S3Store({
     endpoint: settings.tierEndpoint ?? `https://s3.${tierRegion}.amazonaws.com`,
@@ -70,7 +77,7 @@ function keysOf(settings: Settings) {
   return async () => ({
     accessKeyId: (await read('tierKey')) ?? '',
     secretAccessKey: (await read('tierSecret')) ?? '',
-    ...defined({ sessionToken: await read('tierSessionToken') }),
+    sessionToken: (await read('tierSessionToken')) ?? '',
   });
 }
 

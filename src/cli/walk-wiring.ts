@@ -3,16 +3,9 @@ import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
 import { sealing } from '../ledger/seal.ts';
 import type { Logger, ProcessLogger } from '../log.ts';
-import { defined } from '../settings/defined.ts';
 import { type ApiSettings, proxyOf, type Settings } from '../settings/settings.ts';
 import { readAgain } from '../settings/small-files.ts';
-import {
-  type Away,
-  openSource,
-  type Source,
-  type SourceOptions,
-  type SourceWatch,
-} from '../source/source.ts';
+import { type Away, openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
 import { takeSlots } from '../store/rates.ts';
 import { filtering } from '../tables/page-filters.ts';
@@ -41,7 +34,7 @@ export async function openApi(
     clock: systemClock,
     redactor,
     ...(keyFile !== undefined && { refreshKey: async () => readAgain(keyFile) }),
-    tls: defined({ ca, clientCert, clientKey }),
+    tls: { ca, clientCert, clientKey },
     proxy: proxyOf(settings),
     allowHttp: settings.apiAllowHttp,
     gzip: settings.apiGzip,
@@ -73,7 +66,7 @@ export type Walking = Awaited<ReturnType<typeof openWalking>>;
 export async function openWalking(
   asked: Asked<ApiSettings>,
   { database, log, later }: Pick<Store, 'database' | 'log' | 'later'>,
-  watch?: SourceWatch,
+  watch?: SourceOptions['watch'],
 ) {
   const { settings } = asked;
   const source = await openApi(settings, {

@@ -100,36 +100,33 @@ export function withLog<T>(
 export interface OpenDatabase extends Closable {
   readonly database: Database;
   readonly url: string;
-  readonly embedded: boolean;
 }
 
 /** Tells how to look into the embedded Postgres, where it stays: with other verbs it ends at once. */
-export function tellUrl({ embedded, url }: Pick<OpenDatabase, 'embedded' | 'url'>, log: Logger) {
-  if (embedded)
+export function tellUrl({ settings, url }: Pick<Store, 'settings' | 'url'>, log: Logger) {
+  if (settings.embedded)
     log.info(`as long as this runs, the embedded Postgres can be looked into: psql '${url}'`);
 }
+
+/** The settings that hold, and what stops the program. */
+type Setup = Pick<Asked, 'settings' | 'signal'>;
 
 /** What a verb may make where it is not there: nothing, the tables in a database, or even the embedded Postgres. */
 export type Makes = 'nothing' | 'tables' | 'cluster';
 
 /** Starts the embedded Postgres where that is set; makes no connection otherwise. */
-export async function reachDatabase(
-  settings: Settings,
-  log: ProcessLogger,
-  signal: AbortSignal,
-  makes: Makes,
-): Promise<Pick<OpenDatabase, 'url' | 'embedded' | 'close'>> {
+export async function reachDatabase({ settings, signal }: Setup, log: ProcessLogger, makes: Makes) {
   const { databaseUrl, directory } = settings;
   if (databaseUrl !== undefined) {
     if (skipsCertificateCheck(databaseUrl))
       log.warn(
         'DATABASE_URL switches the check of the database certificate off: whoever stands between can read and change everything; use sslmode=verify-full with sslrootcert',
       );
-    return { url: databaseUrl.reveal(), embedded: false, close: async () => {} };
+    return { url: databaseUrl.reveal(), close: async () => {} };
   }
   if (makes !== 'cluster') await requireEmbedded(directory);
   const started = await startEmbedded({ directory, signal, log });
-  return { url: started.url, embedded: true, close: () => started.release() };
+  return { url: started.url, close: () => started.release() };
 }
 
 /** How long one try to reach a database may take. */
@@ -151,19 +148,11 @@ interface Expectation {
  * Opens the database with the schema in it, and refuses a newer one. Verbs that make nothing try once, unless they say
  * otherwise: somebody who only looks wants to know at once that it is away.
  */
-export async function openDatabase(
-  settings: Settings,
-  log: ProcessLogger,
-  signal: AbortSignal,
-  {
-    makes = 'nothing',
-    once = makes === 'nothing',
-    onAway = () => {},
-    connections = windowsAtATime(settings) + 2,
-  }: Expectation = {},
-): Promise<OpenDatabase> {
-  const reached = await reachDatabase(settings, log, signal, makes);
-  const { url } = reached;
+export async function openDatabase(setup: Setup, log: ProcessLogger, expected: Expectation = {}) {
+  const { settings, signal } = setup;
+  const { makes = 'nothing', once = makes === 'nothing', onAway = () => {} } = expected;
+  const { connections = windowsAtATime(settings) + 2 } = expected;
+  const { url, close: leave } = await reachDatabase(setup, log, makes);
   const { statementTimeout } = settings;
   const database = new Database({
     url,
@@ -174,7 +163,7 @@ export async function openDatabase(
     clock: systemClock,
     log,
   });
-  const close = () => database.close().finally(reached.close);
+  const close = () => database.close().finally(leave);
   const limitMs = once ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const noteAway = (error: unknown): never => {
     if (error instanceof TransientError) onAway(error);
@@ -190,7 +179,7 @@ export async function openDatabase(
       const applied = await persist(() => migrate(url, log));
       log.info({ migrations: applied }, 'the schema of the database was brought up to date');
     }
-    return { ...reached, database, close };
+    return { url, database, close };
   } catch (error) {
     await close();
     throw error;
@@ -210,7 +199,7 @@ export function withStore<T>(
   expectation?: Expectation,
 ): Promise<T> {
   return withLog(asked.settings, async (log, later) => {
-    const opened = await openDatabase(asked.settings, log, asked.signal, expectation);
+    const opened = await openDatabase(asked, log, expectation);
     later(opened);
     return work({ ...asked, ...opened, log, later });
   });

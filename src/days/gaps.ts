@@ -11,13 +11,6 @@ export const GAP_WORDS: Readonly<Record<GapState, string>> = {
   pending: 'planned, not walked yet',
 };
 
-/** Streams of the settings that this database has never heard of: everything of them is missing. */
-export function describeUnplanned(names: readonly string[]): string[] {
-  return names.map(
-    (name) => `${name}: never planned in this database; \`daywalk run\` begins with it`,
-  );
-}
-
 interface Scheduled {
   readonly stream: string;
   readonly since: Day | null;
@@ -25,10 +18,32 @@ interface Scheduled {
   readonly today: Day;
 }
 
-/** Streams whose last day is over: nothing of them is planned any more. */
-export function describeEnded(
-  streams: readonly Pick<Scheduled, 'stream' | 'until' | 'today'>[],
+/**
+ * What is missing: whole streams, and gaps. That there are none is said where nothing else is.
+ * @param unplanned streams of the settings that this database has never heard of: everything of them is missing.
+ * @param most spans of gaps told; the rest is counted.
+ */
+export function describeMissing(
+  unplanned: readonly string[],
+  streams: readonly Scheduled[],
+  found: readonly GapRow[],
+  most?: number,
 ): string[] {
+  const notBegun = [
+    ...unplanned.map(
+      (name) => `${name}: never planned in this database; \`daywalk run\` begins with it`,
+    ),
+    ...describeFuture(streams),
+  ];
+  return [
+    ...describeEnded(streams),
+    ...notBegun,
+    ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found, most)),
+  ];
+}
+
+/** Streams whose last day is over: nothing of them is planned any more. */
+function describeEnded(streams: readonly Scheduled[]): string[] {
   return linesOf(
     ...streams.map(
       ({ stream, until, today }) =>

@@ -15,12 +15,12 @@ import { readTotals, type StreamTotals } from './rows.ts';
 import { firstTickAfter } from './ticks.ts';
 
 /** The months that a calendar shows, the present one included, unless others are asked for. */
-export const MONTHS_SHOWN = 13;
+const MONTHS_SHOWN = 13;
 
 /** Whose calendar, and how much of it. */
 export interface StatusAsked extends Pick<DaysAsked, 'timeZone' | 'settleMs'> {
   /** Months of days, the present one included; absent: {@link MONTHS_SHOWN}. */
-  readonly months?: number;
+  readonly months?: number | undefined;
 }
 
 /** What `status` knows. */

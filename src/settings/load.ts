@@ -1,20 +1,12 @@
 /** Loading the settings: flags over environment over file over defaults, and everything wrong with them in one error. */
 
-import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
 import { checkSelection, definedStreams, PER_STREAM, selectedStreams } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
 import { Reading } from './reading.ts';
-import {
-  checkNeeded,
-  checkTlsFiles,
-  checkTogether,
-  chooseDatabase,
-  type Need,
-  readSecrets,
-} from './rules.ts';
-import { type ApiSettings, DEFAULT, type Settings } from './settings.ts';
+import { checkTogether, chooseDatabase, type Need, readFiles } from './rules.ts';
+import { DEFAULT, type Settings } from './settings.ts';
 import { type ReadFile, readSmallFile } from './small-files.ts';
 import { ROWS, SETTINGS } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/paths.ts';
@@ -35,10 +27,6 @@ export interface LoadOptions {
  * The effective settings.
  * @throws SettingsError that tells everything wrong with them, one line each; no line holds a secret.
  */
-export function loadSettings(
-  options: LoadOptions & { readonly require: readonly ['api', ...Need[]] },
-): ApiSettings;
-export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
   const { flags, environment, cwd, readFile = readSmallFile } = options;
   const reading = new Reading(cwd, readFile);
@@ -60,21 +48,18 @@ export function loadSettings(options: LoadOptions): Settings {
   // Of what cannot be read nobody knows what it lacks.
   if (file.isKnown) checkSelection(reading, file.streams);
   const tables = definedTables(file.tables, streams, reading);
-  readSecrets(reading);
+  readFiles(reading);
   chooseDatabase(reading);
-  checkTlsFiles(reading);
   for (const { key, default: text } of ROWS)
     if (text !== null && !reading.raws.has(key)) reading.take(key, text, DEFAULT);
-  if (file.isKnown) {
-    checkTogether(reading);
-    checkNeeded(reading, options.require ?? []);
-  }
+  if (file.isKnown) checkTogether(reading, options.require ?? []);
   reading.problems.throwIfAny();
   const { raws, origins } = reading;
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as SettingValues;
-  const forAll = defined(Object.fromEntries(PER_STREAM.map((key) => [key, values[key]])));
+  const set = PER_STREAM.filter((key) => reading.values.has(key));
+  const forAll = Object.fromEntries(set.map((key) => [key, values[key]]));
   for (const [key, { origin }] of raws)
     if (origin.source !== 'default') origins.set(SETTINGS[key].name, origin);
   const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;

@@ -1,7 +1,7 @@
 /** Problems are everything wrong with the settings, collected so that they are told at once, one line each. */
 import { SettingsError } from '../errors.ts';
 import { redact } from '../redactor.ts';
-import { printable } from '../text.ts';
+import { clip, printable } from '../text.ts';
 
 /** What a parser returns instead of a value; `why` goes on from the value: `is not a whole number`. */
 export class Wrong {
@@ -24,13 +24,8 @@ const SHOWN_CHARACTERS = 60;
 const LISTED = 100;
 
 /** `text` in quotes, cut where it is long, with nothing in it that a terminal would act on. */
-export function shown(text: string): string {
-  const characters = [...text];
-  const cut = characters.length > SHOWN_CHARACTERS;
-  const quoted = JSON.stringify(characters.slice(0, SHOWN_CHARACTERS).join(''));
-  const safe = printable(quoted);
-  return cut ? `${safe.slice(0, -1)}…"` : safe;
-}
+export const shown = (text: string): string =>
+  printable(JSON.stringify(clip(text, SHOWN_CHARACTERS)));
 
 /** A key of the settings file or a path, as it may stand in a message: quoted where it holds anything unusual. */
 export function shownWord(word: string): string {

@@ -6,8 +6,13 @@ import { MISSING } from './small-files.ts';
 import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
 import { mayCarryKey } from './values/url.ts';
 
-/** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */
-export function readSecrets(reading: Reading): void {
+const TLS_FILES = ['apiCaFile', 'tierCaFile', 'apiClientCertFile', 'apiClientKeyFile'] as const;
+
+/**
+ * Reads the secrets whose files are named; of two in the same place, neither is guessed at. Of certificate files it is tried
+ * whether they can be read; what is in them, TLS knows when the API or the bucket is opened.
+ */
+export function readFiles(reading: Reading): void {
   const { raws, values } = reading;
   for (const [key, fileKey] of SECRET_FILES) {
     const given = raws.get(key);
@@ -28,6 +33,11 @@ export function readSecrets(reading: Reading): void {
       reading.wrong(fileKey, `${named(file.text.trim(), path, reading)} ${text.why}`);
     else if (text === '') reading.wrong(fileKey, `${shownWord(path)} is empty`);
     else reading.take(key, text, { source, place: `${shownWord(path)} (${place})` });
+  }
+  for (const key of TLS_FILES) {
+    const path = values.get(key);
+    const text = typeof path === 'string' ? reading.readText(path) : '';
+    if (text instanceof Wrong) reading.wrong(key, `${shownWord(String(path))} ${text.why}`);
   }
 }
 
@@ -54,17 +64,6 @@ export function chooseDatabase(reading: Reading): void {
   else for (const key of ['databaseUrl', 'databaseUrlFile'] as const) reading.drop(key);
 }
 
-const TLS_FILES = ['apiCaFile', 'tierCaFile', 'apiClientCertFile', 'apiClientKeyFile'] as const;
-
-/** Whether the certificate files can be read; what is in them, TLS knows when the API or the bucket is opened. */
-export function checkTlsFiles(reading: Reading): void {
-  for (const key of TLS_FILES) {
-    const path = reading.values.get(key);
-    const text = typeof path === 'string' ? reading.readText(path) : '';
-    if (text instanceof Wrong) reading.wrong(key, `${shownWord(String(path))} ${text.why}`);
-  }
-}
-
 /** The first is nothing without the second. */
 const NEEDS: readonly (readonly [SettingKey, SettingKey])[] = [
   ['apiClientCertFile', 'apiClientKeyFile'],
@@ -72,17 +71,27 @@ const NEEDS: readonly (readonly [SettingKey, SettingKey])[] = [
   ['tierAfter', 'tierUrl'],
 ];
 
-/** Checks settings against each other. */
-export function checkTogether(reading: Reading): void {
+/** What a verb cannot do without. */
+export type Need = 'api' | 'database';
+
+/** Checks settings against each other, and that nothing is missing which the verb needs. */
+export function checkTogether(reading: Reading, needs: readonly Need[]): void {
   const { raws, values } = reading;
   checkEncrypted(reading, 'apiUrl', 'apiAllowHttp', 'the key');
   for (const [key, other] of NEEDS)
     if (raws.has(key) && !raws.has(other))
       reading.wrong(key, `${SETTINGS[other].name} is not set; set both or none`);
-  if (!raws.has('tierUrl')) return;
   if (String(values.get('tierUrl')).startsWith('s3://'))
     for (const key of ['tierKey', 'tierSecret'] as const) checkSet(reading, key);
-  checkEncrypted(reading, 'tierEndpoint', 'tierAllowHttp', 'events');
+  if (raws.has('tierUrl')) checkEncrypted(reading, 'tierEndpoint', 'tierAllowHttp', 'events');
+  if (needs.includes('database') && values.get('embedded') !== true)
+    checkSet(
+      reading,
+      'databaseUrl',
+      '; or use an embedded Postgres: --embedded, or database.embedded: yes in daywalk.yaml (`daywalk init --embedded` or `daywalk run --embedded` makes one)',
+    );
+  if (needs.includes('api'))
+    for (const key of ['apiUrl', 'apiKey'] as const) checkSet(reading, key);
 }
 
 /** Whether `what` may go to the URL that `key` sets: unencrypted only where the setting `allow` says so. */
@@ -98,21 +107,6 @@ function checkEncrypted(
       key,
       `${url} would send ${what} unencrypted; use https, or allow it with ${SETTINGS[allow].name}`,
     );
-}
-
-/** What a verb cannot do without. */
-export type Need = 'api' | 'database';
-
-/** Checks that nothing is missing which the verb needs. */
-export function checkNeeded(reading: Reading, needs: readonly Need[]): void {
-  if (needs.includes('database') && reading.values.get('embedded') !== true)
-    checkSet(
-      reading,
-      'databaseUrl',
-      '; or use an embedded Postgres: --embedded, or database.embedded: yes in daywalk.yaml (`daywalk init --embedded` or `daywalk run --embedded` makes one)',
-    );
-  if (needs.includes('api'))
-    for (const key of ['apiUrl', 'apiKey'] as const) checkSet(reading, key);
 }
 
 /** Checks that there is a value, or a file that should hold it; `otherwise` tells what would do without. */

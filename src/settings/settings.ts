@@ -1,6 +1,5 @@
 /** The settings that a command works with, checked and complete, and where each of them came from. */
 import type { RecordTable, Stream } from '../model.ts';
-import { defined } from './defined.ts';
 import type { Secret } from './values/secret.ts';
 import type { SettingValues } from './values/value.ts';
 
@@ -38,5 +37,8 @@ export const expectationOf = ({ timezone, settle, schedule, lateAfter }: Setting
 });
 
 /** The proxies of the settings, with their passwords, as a dispatcher takes them. */
-export const proxyOf = ({ httpProxy, httpsProxy, noProxy }: Settings) =>
-  defined({ http: httpProxy?.reveal(), https: httpsProxy?.reveal(), no: noProxy });
+export const proxyOf = ({ httpProxy, httpsProxy, noProxy }: Settings) => ({
+  http: httpProxy?.reveal(),
+  https: httpsProxy?.reveal(),
+  no: noProxy,
+});

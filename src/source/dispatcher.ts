@@ -6,19 +6,19 @@ import { SettingsError } from '../errors.ts';
 import { isLoopbackHost } from '../hosts.ts';
 import type { Address } from './address.ts';
 
-/** PEM text of the TLS settings; all absent: the certificates that Node ships, no client certificate. */
+/** PEM text of the TLS settings; all unset: the certificates that Node ships, no client certificate. */
 export interface TlsOptions {
   /** Certificates to trust instead of the built-in ones, as `curl --cacert`. */
-  readonly ca?: string;
-  readonly clientCert?: string;
-  readonly clientKey?: string;
+  readonly ca?: string | undefined;
+  readonly clientCert?: string | undefined;
+  readonly clientKey?: string | undefined;
 }
 
 /** Proxy URLs by the scheme of the API, and the hosts to go to directly, as in `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`. */
 export interface ProxyOptions {
-  readonly http?: string;
-  readonly https?: string;
-  readonly no?: string;
+  readonly http?: string | undefined;
+  readonly https?: string | undefined;
+  readonly no?: string | undefined;
 }
 
 /** What connections to the API are made with. */

@@ -5,11 +5,10 @@ import { type Answer, json, words } from '../answer.ts';
 import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
-import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
-import type { Logger } from '../log.ts';
+import { isLoopbackHost } from '../hosts.ts';
+import { type IncomingRequest, type Listener, type ListenerParts, listen } from '../listener.ts';
 import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
-import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import { parseDay } from '../settings/values/time.ts';
 import { Database } from '../store/database.ts';
 import type { Activity } from './activity.ts';
@@ -20,20 +19,18 @@ import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { dayPage } from './pages/day-page.ts';
 import { monthPage } from './pages/month-page.ts';
-import { ICON } from './pages/page-frame.ts';
+import { ICON, layout, type PageContent } from './pages/page-frame.ts';
 import { SCRIPT } from './pages/script.ts';
 import { awayPage, livePart, statusPage } from './pages/status-page.ts';
 import { STYLE } from './pages/style.ts';
 
 /** What the status server needs. */
-export interface StatusServerParts extends FactsParts {
-  readonly address: ListenAddress;
+export interface StatusServerParts extends FactsParts, Pick<ListenerParts, 'address' | 'log'> {
   /** Names under which it may be asked for, besides addresses, `localhost` and the machine's own. */
   readonly hosts: readonly string[];
   readonly version: string;
   readonly activity: Activity;
   readonly metrics: Metrics;
-  readonly log: Logger;
   /** Strikes secrets out of foreign text. */
   readonly strike: (text: string) => string;
 }
@@ -86,7 +83,7 @@ export class StatusServer {
     });
     const { url } = this.#listener;
     log.info({ url }, 'the status page is served');
-    if (!listensOnLoopback(address))
+    if (!isLoopbackHost(address.host))
       log.warn(
         'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
       );
@@ -112,7 +109,7 @@ export class StatusServer {
   }
 
   /** What needs no database is answered at once, however many wait for theirs. */
-  #route({ path, headers }: IncomingRequest): Answer | Work {
+  #route({ path, headers }: IncomingRequest) {
     if (!isOurHost(headers.host, [hostname(), ...this.#parts.hosts]))
       return words(
         421,
@@ -160,22 +157,22 @@ export class StatusServer {
       case '/status.json':
         return json(503, { error: why });
       default:
-        return page(awayPage(this.#parts.version, BELOW.test(path) ? '../../' : '', why), 503);
+        return this.#page(path, awayPage(why), 503);
     }
   }
 
   async #below(path: string): Promise<Answer> {
-    const { streams, version, expectation } = this.#parts;
+    const { streams, expectation } = this.#parts;
     const [, kind, stream = '', text = ''] = BELOW.exec(path) ?? [];
     if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`))
       return words(404, 'There is nothing here.');
     const readDay = async (database: Database) =>
-      page(dayPage(await readDayStory(database, stream, text), version));
+      this.#page(path, dayPage(await readDayStory(database, stream, text)));
     const readMonth = async (database: Database) => {
       const range = { from: `${text}-01`, to: lastDayOf(text) };
       const asked = { ...expectation, ...range, streams: [stream] };
       const [own] = (await readStreamDays(database, asked)) as [StreamDays];
-      return page(monthPage(own, text, version));
+      return this.#page(path, monthPage(own, text));
     };
     return this.#facts.page(path, kind === 'day' ? readDay : readMonth);
   }
@@ -191,10 +188,15 @@ export class StatusServer {
   }
 
   async #statusPage(): Promise<Answer> {
-    const { version, activity, expectation } = this.#parts;
+    const { activity, expectation } = this.#parts;
     const [standing, late] = await Promise.all([this.#standingNow(), this.#facts.lateness()]);
     const { timeZone } = expectation;
-    return page(statusPage({ version, standing, late, doing: activity, timeZone }));
+    return this.#page('/', statusPage({ standing, late, doing: activity, timeZone }));
+  }
+
+  #page(path: string, content: PageContent, status = 200): Answer {
+    const root = BELOW.test(path) ? '../../' : '';
+    return page(layout(content, root, this.#parts.version), status);
   }
 
   /** 200 as long as the database answers and the key is not refused. */

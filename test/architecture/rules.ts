@@ -125,7 +125,6 @@ export const EXCEPTIONS: readonly string[] = [
   'src/retention/prune.ts -> src/files/manifest.ts',
   'src/status-page/status-server.ts -> src/settings/problems.ts',
   'src/status-page/status-server.ts -> src/settings/values/time.ts',
-  'src/status-page/status-server.ts -> src/settings/values/listen.ts',
   'src/tables/fields.ts -> src/files/rows.ts',
   'src/walk/run.ts -> src/days/coverage-rows.ts',
 ];

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { completionScript } from '../../src/cli/completion.ts';
 import { manPage } from '../../src/cli/man-page.ts';
 import { packageVersion } from '../../src/cli/package-version.ts';
 import { SHELLS } from '../../src/cli/verb.ts';
+import { completionScript } from '../../src/cli/verbs/completion.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 import { EXIT } from '../../src/errors.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
@@ -35,7 +35,7 @@ _daywalk; printf '%s\\n' "\${COMPREPLY[@]}"`;
   }
 
   testWith(['bash'], 'completes verbs, options, and the values of options', () => {
-    expect(offered('ver')).toEqual(['verify', 'version']);
+    expect(offered('ver')).toEqual(['verify']);
     expect(offered('--config', 'x.yaml', 'ba')).toEqual(['backfill']);
     expect(offered('backfill', '--on')).toEqual(['--only']);
     expect(offered('backfill', '--only', '')).toEqual(['all', 'failed', 'missing']);
@@ -60,7 +60,7 @@ testWith(['fish'], 'fish completes verbs, options, and the values of options', (
     sayAll('fish', ['--no-config', '-c', `source ${file}; complete -C '${line}'`]).map(
       (found) => found.split('\t')[0],
     );
-  expect(offered('daywalk ver')).toEqual(['verify', 'version']);
+  expect(offered('daywalk ver')).toEqual(['verify']);
   expect(offered('daywalk backfill --onl')).toEqual(['--only']);
   expect(offered('daywalk backfill --only ')).toEqual(['all', 'failed', 'missing']);
 });

@@ -10,6 +10,7 @@ import { examineApi } from '../../src/cli/doctor/api.ts';
 import { describeFindings, Examination } from '../../src/cli/doctor/examination.ts';
 import { systemClock } from '../../src/clock.ts';
 import { loadSettings } from '../../src/settings/load.ts';
+import type { ApiSettings } from '../../src/settings/settings.ts';
 import { openSource } from '../../src/source/source.ts';
 import { dayAgo } from '../support/days.ts';
 import { API_KEY } from '../support/program.ts';
@@ -33,7 +34,7 @@ export async function examined(
     environment: { DAYWALK_API_URL: api.url, DAYWALK_API_KEY: API_KEY, ...environment },
     cwd: '/',
     require: ['api'],
-  });
+  }) as ApiSettings;
   const source = openSource({ ...SOURCE, baseUrl: api.url, key: API_KEY, clock: systemClock });
   onTestFinished(() => source.close());
   const examination = new Examination();

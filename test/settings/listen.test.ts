@@ -1,7 +1,8 @@
 /** Where to listen: what is taken, what is refused, and who can reach it. */
 import { describe, expect, test } from 'vitest';
+import { isLoopbackHost } from '../../src/hosts.ts';
 import { Wrong } from '../../src/settings/problems.ts';
-import { formatListen, listensOnLoopback, parseListen } from '../../src/settings/values/listen.ts';
+import { formatListen, parseListen } from '../../src/settings/values/listen.ts';
 import { load, problemsOf } from './loading.ts';
 
 describe('an address and a port', () => {
@@ -30,7 +31,7 @@ describe('an address and a port', () => {
   test('only loopback is out of reach for others', () => {
     const reach = (text: string) => {
       const address = parseListen(text);
-      return address !== null && !(address instanceof Wrong) && listensOnLoopback(address);
+      return address !== null && !(address instanceof Wrong) && isLoopbackHost(address.host);
     };
     expect(['127.0.0.1:1', '127.9.9.9:1', '[::1]:1', 'localhost:1'].map(reach)).toEqual([
       true,

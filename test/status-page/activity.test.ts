@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 import type { WindowKind } from '../../src/model.ts';
 import { noActivity } from '../../src/status-page/activity.ts';
-import { now } from '../../src/status-page/pages/now.ts';
+import { now } from '../../src/status-page/pages/status-page.ts';
 
 const window = (windowId: number, kind: WindowKind) => ({
   windowId,

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { BackfillOnly } from '../../src/plan/backfill.ts';
 import { loadSettings } from '../../src/settings/load.ts';
+import type { ApiSettings } from '../../src/settings/settings.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
 import { backfill, type RunReport } from '../../src/walk/run.ts';
@@ -36,7 +37,7 @@ export async function backfillHere(
     environment: { ...scene.environment, ...environment },
     cwd: '/',
     require: ['api', 'database'],
-  });
+  }) as ApiSettings;
   const url = settings.databaseUrl?.reveal() ?? '';
   const database =
     open.get(url) ??

@@ -31,13 +31,13 @@ interface Checkup extends OpenDatabase, Pick<Asked<ApiSettings>, 'settings' | 'n
 
 /** Looks at the server and at what is in it. @returns the time by its clock. */
 export async function examineDatabase(checkup: Checkup): Promise<number> {
-  const { database, embedded, settings, examination } = checkup;
+  const { database, settings, examination } = checkup;
   const { ok, warn } = examination;
   const facts = await readServerFacts(database);
   const now = await databaseNow(database);
   ok(
     'database',
-    `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`,
+    `PostgreSQL ${facts.version}${settings.embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`,
   );
   const ended = supportEnded('postgres', facts.version, dayAt(now, 'UTC'));
   if (ended !== null)

@@ -1,4 +1,5 @@
 /** In which offset from UTC a source counts its days, told by the times that its records carry; pure. */
+import { Temporal } from 'temporal-polyfill';
 import type { TimeSpan } from '../../model.ts';
 import { follow } from '../../source/json.ts';
 
@@ -48,14 +49,11 @@ function timeOf(record: unknown, paths: readonly (readonly string[])[]): number 
     const { whole, value } = follow(record, path);
     if (!whole) continue;
     if (typeof value === 'number') return value > 1e11 ? value : value > 1e8 ? value * 1000 : null;
-    const found = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d):?(\d\d)?$/i.exec(
-      String(value),
-    );
-    if (found === null) continue;
-    const [, date, clock, hours = 'Z', minutes = '00'] = found;
-    const zone = hours.toUpperCase() === 'Z' ? 'Z' : `${hours}:${minutes}`;
-    const time = Date.parse(`${date}T${clock}${zone}`);
-    if (!Number.isNaN(time)) return time;
+    try {
+      return Temporal.Instant.from(String(value)).epochMilliseconds;
+    } catch {
+      // It says no time, or not in which zone; another field may.
+    }
   }
   return null;
 }

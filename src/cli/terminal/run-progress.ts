@@ -20,8 +20,8 @@ export interface ProgressState extends Pass {
   readonly recordsPerSecond: number;
 }
 
-/** The rate is that of so many seconds. */
-const RATE_SECONDS = 30;
+/** The rate is that of so long. */
+const RATE_MS = 30_000;
 
 /** Adds up the events of one run; times are milliseconds of a monotonic clock. */
 export class RunProgress {
@@ -30,8 +30,8 @@ export class RunProgress {
     number,
     { window: WindowName; since: number; records: number; total: number | null }
   >();
-  /** Records by the second in which they came, of the last seconds only. */
-  readonly #bySecond = new Map<number, number>();
+  /** When pages came, and with how many records; old ones are forgotten when the rate is asked for. */
+  #pages: { readonly at: number; readonly records: number }[] = [];
   readonly #sum = { windows: 0, done: 0, failed: 0, records: 0, bytes: 0 };
 
   constructor(now: number) {
@@ -75,10 +75,7 @@ export class RunProgress {
   }
 
   #page(event: Extract<RunEvent, { kind: 'page' }>, now: number): void {
-    const second = Math.floor(now / 1000);
-    this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + event.records);
-    for (const old of this.#bySecond.keys())
-      if (old <= second - RATE_SECONDS) this.#bySecond.delete(old);
+    this.#pages.push({ at: now, records: event.records });
     this.#sum.records += event.records;
     this.#sum.bytes += event.bytes;
     const running = this.#running.get(event.window.windowId);
@@ -88,11 +85,10 @@ export class RunProgress {
   }
 
   #rate(now: number, elapsedMs: number): number {
-    const oldest = Math.floor(now / 1000) - RATE_SECONDS;
-    let records = 0;
-    for (const [second, count] of this.#bySecond) if (second > oldest) records += count;
-    const seconds = Math.min(elapsedMs / 1000, RATE_SECONDS);
-    return seconds > 0 ? Math.round(records / seconds) : 0;
+    this.#pages = this.#pages.filter(({ at }) => at > now - RATE_MS);
+    const records = this.#pages.reduce((sum, page) => sum + page.records, 0);
+    const ms = Math.min(elapsedMs, RATE_MS);
+    return ms > 0 ? Math.round((records / ms) * 1000) : 0;
   }
 
   /** Running windows count as far as their totals tell. */

@@ -50,7 +50,7 @@ export async function demo({ options, signal }: Invocation): Promise<number> {
     print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
     const simulator = await startSimulator(eventsPerDay, signal);
     later(simulator);
-    const opened = await openDatabase(settings, log, signal, { makes: 'cluster' });
+    const opened = await openDatabase({ settings, signal }, log, { makes: 'cluster' });
     later(opened);
     const { database } = opened;
     const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);

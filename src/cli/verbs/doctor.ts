@@ -1,11 +1,14 @@
 /** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
 import { systemClock } from '../../clock.ts';
+import { SettingsError } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import { sendTest } from '../../notify/notifier.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { checkStore } from '../../tier/object-store.ts';
 import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
 import { examineCalendar, examineProgram, examineSecrets } from '../doctor/machine.ts';
-import { examineWebhook } from '../doctor/webhook.ts';
 import { printColoured, printJson } from '../terminal/output.ts';
 import { openObjectStore } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
@@ -32,7 +35,7 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
     examineProgram(settings, examination);
     await examineSecrets(settings, examination);
     const opened = await examination.look('database', () =>
-      openDatabase(settings, log, signal, { makes, once: true }),
+      openDatabase(asked, log, { makes, once: true }),
     );
     if (opened !== undefined) later(opened);
     const now =
@@ -46,9 +49,13 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
         await checkStore(store, signal);
         examination.ok('tier', `${store.name} takes, gives back and removes an object`);
       });
-    const isTest = invocation.options.testWebhook === true;
-    if (isTest || settings.webhookUrl !== undefined)
-      await examination.look('webhook', () => examineWebhook(settings, log, isTest, examination));
+    if (invocation.options.testWebhook === true)
+      await examination.look('webhook', () => testWebhook(settings, log, examination));
+    else if (settings.webhookUrl !== undefined)
+      examination.skip(
+        'webhook',
+        'not tried; `daywalk doctor --test-webhook` sends it a test message',
+      );
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
     const source = await examination.look('API', () =>
       openApi(
@@ -69,4 +76,20 @@ export async function examine(invocation: Invocation, makes: Makes = 'nothing') 
   if (invocation.options.json === true) printJson(examination.findings);
   else printColoured(...describeFindings(examination.findings));
   return examination;
+}
+
+/**
+ * Sends the webhook a test message, which people read: nobody misses a webhook before an alarm that it did not bring.
+ * @throws {SettingsError} where it was not taken.
+ */
+async function testWebhook(settings: Settings, log: Logger, { ok }: Examination): Promise<void> {
+  const why = await sendTest(settings, systemClock, log);
+  if (why !== null)
+    throw new SettingsError(`a test message was not delivered: ${why}`, {
+      hint:
+        settings.webhookUrl === undefined
+          ? 'Put its URL into DAYWALK_WEBHOOK_URL, or into the file that DAYWALK_WEBHOOK_URL_FILE names.'
+          : 'Is DAYWALK_WEBHOOK_URL right, and webhook.format that of the service? No alarm would arrive.',
+    });
+  ok('webhook', `took a test message (${settings.webhookFormat}); did it arrive?`);
 }

@@ -9,9 +9,9 @@ import { tableContents } from '../../files/table-contents.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { pathFlag } from '../flags.ts';
-import { openMoved } from '../open-moved.ts';
+import { PATH, valueAt } from '../flags.ts';
 import { printResult, shortened } from '../terminal/output.ts';
+import { openMoved } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, endedStreams, sayingSeldom, withStore } from '../wiring.ts';
 
@@ -22,7 +22,7 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const { options, signal, settings, names } = asked;
   const range = chosenRange(options, 'today', settings);
-  const folder = pathFlag('--out', options.out);
+  const folder = valueAt('flag --out', String(options.out), PATH);
   return withStore(asked, async (store) => {
     const { database } = store;
     const since = systemClock.monotonic();

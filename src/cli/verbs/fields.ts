@@ -1,6 +1,7 @@
 /** `daywalk fields`: which fields the stored records have, since when, how often, and a value of each. */
 
 import { EXIT } from '../../errors.ts';
+import { formatJsonPath } from '../../settings/values/paths.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
 import { clip, counted, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
@@ -48,20 +49,12 @@ const byPath = ([a = '']: string[], [b = '']: string[]) => (a < b ? -1 : 1);
 
 function cellsOf({ path, types, share, firstDay, lastDay, sample }: Field): string[] {
   return [
-    spell(path),
+    // As settings take it, but for lists: `rule.mitre.id[]`.
+    printable(formatJsonPath(path).replaceAll('.[]', '[]')),
     types.join(', '),
     `${share < 0.001 ? '<0.1' : (share * 100).toFixed(1)} %`,
     firstDay,
     lastDay,
     sample === null ? '' : clip(printable(sample), LONGEST_SAMPLE),
   ];
-}
-
-/** `rule.mitre.id[]`; a key with a dot or a space in it stands in quotes. */
-function spell(path: readonly string[]): string {
-  const keys = path.map((key) => {
-    if (key === '[]') return key;
-    return `.${/^[\w@-]+$/.test(key) ? key : JSON.stringify(printable(key))}`;
-  });
-  return keys.join('').replace(/^\./, '');
 }

@@ -1,13 +1,7 @@
 /** `daywalk gaps`: what is missing, and the command that fills it. */
 
 import { type GapRow, readGaps } from '../../days/coverage-rows.ts';
-import {
-  describeEnded,
-  describeFuture,
-  describeGaps,
-  describeUnplanned,
-  mendingOf,
-} from '../../days/gaps.ts';
+import { describeMissing, mendingOf } from '../../days/gaps.ts';
 import { describeRefusal } from '../../days/run-words.ts';
 import { EXIT } from '../../errors.ts';
 import { dayAt } from '../../plan/days.ts';
@@ -30,19 +24,13 @@ export async function gaps(invocation: Invocation): Promise<number> {
       until,
       today: dayAt(now, timeZone),
     }));
-    const notBegun = [...describeUnplanned(unplanned), ...describeFuture(scheduled)];
     const found = await readGaps(database, names);
     const lastRun = await readLastRun(database);
     const commandOf = (gap: GapRow) => mendingOf({ ...gap, from: gap.day, to: gap.day });
     printResult(
       invocation.options,
       found.map((gap) => ({ ...gap, command: commandOf(gap) })),
-      () => [
-        ...describeRefusal(lastRun),
-        ...describeEnded(scheduled),
-        ...notBegun,
-        ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)),
-      ],
+      () => [...describeRefusal(lastRun), ...describeMissing(unplanned, scheduled, found)],
     );
     return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
   });

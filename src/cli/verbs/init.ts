@@ -5,20 +5,19 @@ import { devNull } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { makeFolders } from '../../rooted-files.ts';
-import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
-import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { SETTINGS } from '../../settings/table/table.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
 import type { Examination } from '../doctor/examination.ts';
-import { pathAt, pathFlag } from '../flags.ts';
+import { flagValue, PATH, valueAt } from '../flags.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
+import { askedOfApi } from '../wiring.ts';
 import { examine } from './doctor.ts';
 
 /** Where the database URL is written, beside the settings file. */
@@ -29,9 +28,7 @@ export async function init(given: Invocation): Promise<number> {
   const { config, force } = given.options;
   const named = readEnvironment().DAYWALK_CONFIG?.trim() || 'daywalk.yaml';
   const path =
-    config === undefined
-      ? pathAt('environment DAYWALK_CONFIG', named)
-      : pathFlag('--config', config);
+    flagValue('--config', config, PATH) ?? valueAt('environment DAYWALK_CONFIG', named, PATH);
   const where = config === undefined ? '' : ` --config ${config}`;
   const folder = dirname(path);
   const flag = force === true ? 'w' : 'wx';
@@ -39,7 +36,7 @@ export async function init(given: Invocation): Promise<number> {
   // Made of flags and environment only, whatever an old file says.
   const options = { ...given.options, config: devNull };
   const invocation = await askForDatabase({ ...given, options });
-  const settings = await keepDatabase(settingsFor(invocation), folder, flag);
+  const settings = await keepDatabase(askedOfApi(invocation).settings, folder, flag);
   await write(path, newFile(settings, folder), flag);
   await write(join(folder, SCHEMA_FILE), `${JSON.stringify(fileSchema(), null, 2)}\n`, 'w');
   print(
@@ -78,10 +75,14 @@ function found(
     told.push(
       `${basename(place)} has ${name}: ${formatJsonPath(path)}${of}. Take the line out if that ${words}.`,
     );
+  // It would hold for a stream, too, of which nothing was seen.
+  const answered = !findings.some(
+    ({ check, state }) => check.startsWith('stream ') && (state === 'bad' || state === 'skipped'),
+  );
   const note = (key: 'idPath' | 'timePath', paths: Examination['identities'], words: string) => {
     const { name } = SETTINGS[key];
-    if (origins[name] !== undefined) return undefined;
-    const path = same(paths);
+    if (origins[name] !== undefined) return settings[key];
+    const path = answered ? sameOf([...paths.values()]) : null;
     if (path !== null) {
       origins[name] = { source: 'file', place };
       tell(name, path, words);
@@ -94,14 +95,8 @@ function found(
       tell(name, own, words, `, below the stream ${stream.name}`);
       return { ...stream, [key]: own };
     });
-    return undefined;
+    return settings[key];
   };
-  // It would hold for a stream, too, of which nothing was seen.
-  const answered = !findings.some(
-    ({ check, state }) => check.startsWith('stream ') && (state === 'bad' || state === 'skipped'),
-  );
-  const same = (paths: Examination['identities']) =>
-    answered ? sameOf([...paths.values()]) : null;
   const idPath = note('idPath', identities, 'does not identify an event');
   const timePath = note('timePath', times, 'is not when it happened');
   const tables = settings.streams.flatMap(({ name }) => {
@@ -114,17 +109,9 @@ function found(
       `${basename(place)} defines ${names.join(' and ')}, tables of the commonest fields: change or take out what you do not need before the first run.`,
     );
   }
-  const more = { ...settings, ...defined({ idPath, timePath }), streams, tables, origins };
+  const more = { ...settings, idPath, timePath, streams, tables, origins };
   return { more, told };
 }
-
-const settingsFor = ({ options }: Invocation): Settings =>
-  loadSettings({
-    flags: options,
-    environment: readEnvironment(),
-    cwd: process.cwd(),
-    require: ['api', 'database'],
-  });
 
 /**
  * A database URL of this shell's environment goes into a file that only its owner can read, so that another shell finds the

@@ -7,11 +7,11 @@ import { askedOf, reachDatabase, withLog } from '../wiring.ts';
 
 /** Applies what is pending, or lists it. */
 export function migrateVerb(invocation: Invocation): Promise<number> {
-  const { settings } = askedOf(invocation);
-  return withLog(settings, async (log, later) => {
-    const reached = await reachDatabase(settings, log, invocation.signal, 'tables');
+  const asked = askedOf(invocation);
+  return withLog(asked.settings, async (log, later) => {
+    const reached = await reachDatabase(asked, log, 'tables');
     later(reached);
-    const state = await readSchemaState(reached.url, settings.statementTimeout);
+    const state = await readSchemaState(reached.url, asked.settings.statementTimeout);
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length === 0) print('The schema is up to date.');
     else if (invocation.options.dryRun === true)

@@ -4,7 +4,7 @@ import type { AgeLimit } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import { counted, formatBytes, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
-import { ageFlag, pathFlag } from '../flags.ts';
+import { ageFlag, flagValue, PATH } from '../flags.ts';
 import { daySpans, printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type Asked, askedOf, withStore } from '../wiring.ts';
@@ -46,10 +46,7 @@ function requestOf({ options, streams }: Asked): PruneRequest {
   return {
     kind: superseded ? 'superseded' : 'day',
     limits,
-    exported:
-      options.requireExport === undefined
-        ? null
-        : pathFlag('--require-export', options.requireExport),
+    exported: flagValue('--require-export', options.requireExport, PATH) ?? null,
   };
 }
 

@@ -11,8 +11,8 @@ import {
 import { clip, counted, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { numberFlag } from '../flags.ts';
-import { openMoved } from '../open-moved.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
+import { openMoved } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, endedStreams, withStore } from '../wiring.ts';
 

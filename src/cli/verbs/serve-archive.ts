@@ -4,8 +4,8 @@ import { serveArchive } from '../../archive/archive-server.ts';
 import { ServedArchive } from '../../archive/page.ts';
 import { systemClock } from '../../clock.ts';
 import { SettingsError } from '../../errors.ts';
-import { openMoved } from '../open-moved.ts';
 import { print } from '../terminal/output.ts';
+import { openMoved } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { askedOf, tellUrl, withStore } from '../wiring.ts';
 

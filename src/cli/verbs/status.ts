@@ -2,22 +2,10 @@
 
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
-import {
-  describeEnded,
-  describeFuture,
-  describeGaps,
-  describeUnplanned,
-  GAP_WORDS,
-} from '../../days/gaps.ts';
+import { describeMissing, GAP_WORDS } from '../../days/gaps.ts';
 import { describeGone, describeLate, describeRestless } from '../../days/gone.ts';
 import { describeRefusal, RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
-import {
-  MONTHS_SHOWN,
-  readStatus,
-  type StatusFacts,
-  statusDocument,
-  totalsOf,
-} from '../../days/status.ts';
+import { readStatus, type StatusFacts, statusDocument, totalsOf } from '../../days/status.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
@@ -46,7 +34,7 @@ const MOST_MONTHS = 12 * 100;
 export async function status(invocation: Invocation): Promise<number> {
   const asked = askedOf(invocation);
   const { settings, names } = asked;
-  const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS) ?? MONTHS_SHOWN;
+  const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS);
   return withFewConnections(asked, async ({ database }) => {
     const { timezone: timeZone, settle: settleMs, schedule } = settings;
     const facts = await readStatus(database, names, { timeZone, settleMs, months });
@@ -128,17 +116,13 @@ function whatRunDid(run: RunRow): string {
 function describeWrong(facts: StatusFacts): string[] {
   const unplanned = facts.streams.filter(({ streamId }) => streamId === null);
   const names = unplanned.map(({ stream }) => stream);
-  const never = [...describeUnplanned(names), ...describeFuture(facts.streams)];
-  const ended = describeEnded(facts.streams);
-  if (facts.gaps.length === 0) return [...ended, ...(never.length > 0 ? never : describeGaps([]))];
   const closed = facts.totals.reduce((sum, totals) => sum + totals.closed, 0);
   const are = facts.gaps.length === 1 ? 'day is' : 'days are';
-  return [
-    `${formatCount(facts.gaps.length)} of ${formatCount(closed)} closed ${are} not complete: ${countedByState(facts.gaps)}.`,
-    ...ended,
-    ...never,
-    ...describeGaps(facts.gaps, MOST_GAPS),
-  ];
+  return linesOf(
+    facts.gaps.length > 0 &&
+      `${formatCount(facts.gaps.length)} of ${formatCount(closed)} closed ${are} not complete: ${countedByState(facts.gaps)}.`,
+    describeMissing(names, facts.streams, facts.gaps, MOST_GAPS),
+  );
 }
 
 function countedByState(gaps: readonly GapRow[]): string {

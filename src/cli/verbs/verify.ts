@@ -11,7 +11,6 @@ import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { readStreams, requireUnchanged } from '../../store/streams.ts';
 import { checkTieredDays, type TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
-import { openMoved } from '../open-moved.ts';
 import { printResult } from '../terminal/output.ts';
 import {
   describeStored,
@@ -20,7 +19,7 @@ import {
   storedDocument,
   verdictDocument,
 } from '../terminal/verify-text.ts';
-import { openTier } from '../tier-wiring.ts';
+import { openMoved, openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { openWalking } from '../walk-wiring.ts';
 import { type Asked, askedOf, askedOfApi, endedStreams, type Store, withStore } from '../wiring.ts';

@@ -2,11 +2,14 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { DaywalkError, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
-import { type Activity, noActivity } from '../../status-page/activity.ts';
+import type { Logger } from '../../log.ts';
+import { expectationOf, type Settings } from '../../settings/settings.ts';
+import { noActivity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
+import { StatusServer, type StatusServerParts } from '../../status-page/status-server.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
-import { openStatusPage } from '../open-status-page.ts';
+import { packageVersion } from '../package-version.ts';
 import { type ExportSession, notified, notifyingFailure, withExport } from '../pass.ts';
 import { redactor } from '../process-redactor.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -15,11 +18,9 @@ import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
 import { askedOfApi } from '../wiring.ts';
 
-/** What the worker works with, and those who are told what it does. */
-interface Watched extends ExportSession {
-  readonly activity: Activity;
-  readonly metrics: Metrics;
-}
+/** Those who are told what the worker does. */
+type Watchers = Pick<StatusServerParts, 'activity' | 'metrics'>;
+type Watched = ExportSession & Watchers;
 
 /** While the key is refused, it is looked so often whether there is another one in its file. */
 const LOOK_AGAIN_MS = 5_000;
@@ -36,6 +37,38 @@ export function worker(invocation: Invocation): Promise<number> {
     openPage: (log) => openStatusPage(asked.settings, log, watchers),
     watch: watchers.metrics.watch,
   });
+}
+
+/**
+ * Serves the page, unless it is off. An address that somebody chose and that is taken is an error; the default one may
+ * be taken by another worker on this machine, and then this one goes on without a page.
+ * It is there before the database is, and says that it waits.
+ * @returns null: there is no page.
+ * @throws SettingsError
+ */
+async function openStatusPage(settings: Settings, log: Logger, watchers: Watchers) {
+  const { statusListen: address } = settings;
+  if (address === null) return null;
+  try {
+    const server = new StatusServer({
+      ...watchers,
+      address,
+      hosts: settings.statusHosts ?? [],
+      streams: settings.streams.map(({ name }) => name),
+      expectation: expectationOf(settings),
+      version: packageVersion(),
+      clock: systemClock,
+      log,
+      strike: redactor.redact,
+    });
+    await server.listen();
+    return server;
+  } catch (error) {
+    const chosen = settings.origins['status.listen'] !== undefined;
+    if (chosen || !(error instanceof SettingsError)) throw error;
+    log.warn({ err: error }, 'this worker has no status page');
+    return null;
+  }
 }
 
 /**

@@ -1,12 +1,5 @@
 /** The streams: those that the file defines, or the two that need no definition, and which of them are exported. */
-import {
-  FILTER_NAMES,
-  type FilterName,
-  type Filters,
-  onlySet,
-  RESOURCES,
-  type Stream,
-} from '../../model.ts';
+import { FILTER_NAMES, type FilterName, onlySet, RESOURCES, type Stream } from '../../model.ts';
 import { shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
 import { choice } from '../table/kinds.ts';
@@ -78,7 +71,7 @@ function hint(key: string): string {
 }
 
 /** In the order of the API. */
-function filtersOf(part: Part | undefined, reading: Reading): Filters {
+function filtersOf(part: Part | undefined, reading: Reading) {
   if (part === undefined || part.what === '') return {};
   if (part.parts === undefined)
     reading.problems.add(part.place, 'expected a mapping of filters, such as rule_level: 12');

@@ -1,12 +1,9 @@
 /** Where to listen: `127.0.0.1:8642`, `[::1]:8642`, `localhost:8642`, or `off`. */
 import { isIP } from 'node:net';
+import type { ListenerParts } from '../../listener.ts';
 import { Wrong } from '../problems.ts';
 
-/** An address of this machine and a port; port 0 is any free one. */
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
+type ListenAddress = ListenerParts['address'];
 
 /** Reads `address:port`; null for `off`. A port alone is refused, because it would say nothing about who can reach it. */
 export function parseListen(text: string): ListenAddress | null | Wrong {
@@ -28,9 +25,4 @@ export function formatListen(address: ListenAddress | null): string {
   if (address === null) return 'off';
   const { host, port } = address;
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Whether only this machine can reach it. */
-export function listensOnLoopback({ host }: ListenAddress): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

@@ -7,17 +7,11 @@ import { didYouMean } from './spelling.ts';
 /** Keys from the top of the body; `$` is the body itself, `\.` a dot in a key, and `$.` may stand in front. */
 export function parseJsonPath(text: string): readonly string[] | Wrong {
   if (text === '$') return [];
-  const body = text.startsWith('$.') ? text.slice(2) : text;
   const keys = [''];
-  for (let i = 0; i < body.length; i++) {
-    const c = body.charAt(i);
-    if (c === '.') {
-      keys.push('');
-      continue;
-    }
-    if (c === '\\') i++;
-    if (i === body.length) return new Wrong('ends in a backslash');
-    keys[keys.length - 1] += body.charAt(i);
+  for (const [character, escaped] of text.replace(/^\$\./, '').matchAll(/\\(.?)|./gs)) {
+    if (escaped === '') return new Wrong('ends in a backslash');
+    if (character === '.') keys.push('');
+    else keys[keys.length - 1] += escaped ?? character;
   }
   if (keys.includes('')) return new Wrong('is not keys with dots between them, such as data.items');
   return keys;

@@ -8,16 +8,14 @@ import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { formatBytes, formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
-import { layout } from './page-frame.ts';
+import type { PageContent } from './page-frame.ts';
 import { minute } from './wording.ts';
 
 /** The page. */
-export function dayPage(story: DayStory, version: string): Html {
+export function dayPage(story: DayStory): PageContent {
   const { stream, day } = story;
-  return layout({
+  return {
     title: `${stream} ${day} · daywalk`,
-    root: '../../',
-    version,
     body: html`${ways(stream, day)}
 <section class="health ${LOOKS[story.state]}" aria-labelledby="day">
 <h1 id="day">${stream}, ${longDay(day)}: ${dayWords(story)}</h1>
@@ -25,7 +23,7 @@ ${figures(story)}
 </section>
 ${commands(story)}
 <section aria-labelledby="story"><h2 id="story">Windows and walks</h2><ul class="story">${storyLines(story)}</ul></section>`,
-  });
+  };
 }
 
 const LOOKS = {

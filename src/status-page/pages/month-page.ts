@@ -8,27 +8,25 @@ import { addDays, nextMonth } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { Html, html, table } from '../html.ts';
 import { SHAPES, stateMark } from './calendar-svg.ts';
-import { layout } from './page-frame.ts';
+import type { PageContent } from './page-frame.ts';
 import { volume } from './volume.ts';
 import { firstWords, saidPart } from './wording.ts';
 
 /** The page. @param month `YYYY-MM`. */
-export function monthPage({ stream, days }: StreamDays, month: string, version: string): Html {
+export function monthPage({ stream, days }: StreamDays, month: string): PageContent {
   const before = addDays(`${month}-01`, -1).slice(0, 7);
   const after = nextMonth(month);
   const name = longDay(`${month}-01`).replace(/^1 /, '');
   const shown = days.filter(({ state }) => state !== 'out');
   const rows = shown.map((day, index) => row(stream, day, shown[index - 1]));
-  return layout({
+  return {
     title: `${stream} ${month} · daywalk`,
-    root: '../../',
-    version,
     body: html`${SHAPES}<nav class="ways" aria-label="Months"><a href="../../">Status</a><a href="${before}" rel="prev">← ${before}</a><a href="${after}" rel="next">${after} →</a></nav>
 <section aria-labelledby="month"><h1 id="month">${stream}, ${name}</h1>
 ${shown.length === 0 && html`<p class="quiet">No day of this month is in the scope of the stream.</p>`}
 ${table('month', COLUMNS, rows, shown.length > 0 && sums(shown))}
 ${volume({ stream, days })}</section>`,
-  });
+  };
 }
 
 const COLUMNS = ['Day', 'State', '#Records', '#Pages', '#Received', 'Proof'];

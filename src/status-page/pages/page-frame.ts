@@ -1,17 +1,17 @@
 /** The frame of every page: head, header, main, footer; no script or style stands in it. */
 import { type Html, html, type Shown } from '../html.ts';
 
-/** What a page is made of. */
-export interface PageParts {
+/** What is different on each page. */
+export interface PageContent {
   readonly title: string;
-  /** The way to the top: empty, `../` or `../../`; relative, so that a proxy may serve it all below a path. */
-  readonly root: string;
-  readonly version: string;
   readonly body: Shown;
 }
 
-/** A whole document. */
-export function layout({ title, root, version, body }: PageParts): Html {
+/**
+ * A whole document.
+ * @param root the way to the top: empty or `../../`; relative, so that a proxy may serve it all below a path.
+ */
+export function layout({ title, body }: PageContent, root: string, version: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>

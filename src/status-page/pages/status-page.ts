@@ -1,6 +1,6 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs; or that the database is away. */
 
-import type { Lateness } from '../../days/coverage-rows.ts';
+import type { Lateness, RunningWindow } from '../../days/coverage-rows.ts';
 import { type StreamDays, sumOf } from '../../days/covered-days.ts';
 import { IF_RIGHT } from '../../days/gaps.ts';
 import { describeGone, describeRestless } from '../../days/gone.ts';
@@ -10,19 +10,17 @@ import type { Gone } from '../../store/publications.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration, oneLine } from '../../text.ts';
 import { notInStepText } from '../../walk/followers.ts';
-import type { Activity } from '../activity.ts';
+import type { Activity, Pass } from '../activity.ts';
 import type { Overview } from '../facts.ts';
 import { type Html, html, type Shown, table } from '../html.ts';
 import { calendar, legend, SHAPES } from './calendar-svg.ts';
-import { now } from './now.ts';
-import { layout } from './page-frame.ts';
+import type { PageContent } from './page-frame.ts';
 import { volume } from './volume.ts';
 import { problemsPart } from './what-is-wrong.ts';
 import { fromNow, minute, percent } from './wording.ts';
 
 /** All that the page shows. */
 export interface StatusPage {
-  readonly version: string;
   readonly standing: Overview;
   readonly late: readonly Lateness[];
   readonly doing: Readonly<Activity>;
@@ -31,16 +29,15 @@ export interface StatusPage {
 }
 
 const RUN_LINES = 12;
+const WINDOWS_SHOWN = 4;
 const HOUR_MS = 3_600_000;
 
 /** The page. */
-export function statusPage(parts: StatusPage): Html {
-  const { version, standing, late, timeZone } = parts;
+export function statusPage(parts: StatusPage): PageContent {
+  const { standing, late, timeZone } = parts;
   const { streams, runs } = standing;
-  return layout({
+  return {
     title: `${TITLES[standing.health.level]} · daywalk`,
-    root: '',
-    version,
     body: html`${SHAPES}
 ${livePart(parts)}
 <section aria-labelledby="coverage"><h2 id="coverage">Coverage</h2>
@@ -50,7 +47,7 @@ ${streams.map((stream) => streamPart(stream, standing))}
 </section>
 ${lateness(late, standing.gone)}
 ${runsPart(runs, standing.now)}`,
-  });
+  };
 }
 
 const TITLES: Readonly<Record<HealthLevel, string>> = {
@@ -84,6 +81,35 @@ function whenLine(standing: Overview, doing: Readonly<Activity>, last: RunRow | 
   if (doing.nextTick !== null) parts.push(html`next one ${fromNow(new Date(doing.nextTick), at)}`);
   parts.push(html`as of ${minute(new Date(at))} UTC`);
   return parts.map((part, index) => html`${index > 0 && ' · '}${part}`);
+}
+
+/** What runs now: this worker's pass with its progress, and every window that a worker holds, on all machines; nothing where nothing runs. */
+export function now({ running }: Pick<Overview, 'running'>, doing: Readonly<Activity>): Html {
+  const pass = doing.pass?.() ?? null;
+  if (running.length === 0 && pass === null) return html``;
+  const more = running.length - WINDOWS_SHOWN;
+  return html`<section class="now" aria-labelledby="now"><h2 id="now">Now</h2>
+${pass !== null && passLine(pass)}
+${running.length > 0 && html`<ul class="running">${running.slice(0, WINDOWS_SHOWN).map(windowLine)}</ul>`}
+${more > 0 && html`<details class="more"><summary>${counted(more, 'more window')}</summary><ul class="running">${running.slice(WINDOWS_SHOWN).map(windowLine)}</ul></details>`}
+</section>`;
+}
+
+function passLine({ windows, done, failed, records, elapsedMs, leftMs }: Pass): Html {
+  const over = done + failed;
+  const rate = elapsedMs > 1_000 ? Math.round((records * 1000) / elapsedMs) : 0;
+  return html`<p>${formatCount(over)} of ${counted(windows, 'window')} of this pass, ${formatCount(records)} records${rate > 0 && `, ${formatCount(rate)} a second`}${failed > 0 && `, ${counted(failed, 'window')} failed`}${leftMs !== null && `, about ${formatDuration(leftMs)} left`}</p>
+${bar(over, windows, 'This pass')}`;
+}
+
+function windowLine({ stream, from, to, owner, records, total }: RunningWindow): Html {
+  const day = from.slice(0, 10);
+  const whole = from.endsWith('00:00:00') && to.endsWith('23:59:59');
+  return html`<li><a href="day/${stream}/${day}">${stream} ${day}${!whole && ` ${from.slice(11)} to ${to.slice(11)}`}</a> <span>${formatCount(records)}${total !== null && ` of ${formatCount(total)}`} records${total !== null && total > 0 && `, ${percent(records, total)}`}</span> <span class="quiet">by ${owner}</span>${total !== null && total > 0 && bar(records, total, `${stream} ${day}`)}</li>`;
+}
+
+function bar(part: number, whole: number, name: string): Html {
+  return html`<progress max="${Math.max(whole, 1)}" value="${Math.min(part, whole)}" aria-label="${name}"></progress>`;
 }
 
 function streamPart(stream: StreamDays, { health, restless, now: at }: Overview): Html {
@@ -151,13 +177,9 @@ function runRow(run: RunRow, at: number): Html {
 }
 
 /** The page for when the database is away: the worker lives and goes on trying. @param why what the database, or the way to it, said. */
-export function awayPage(version: string, root: string, why: string): Html {
-  return layout({
-    title: 'The database is away · daywalk',
-    root,
-    version,
-    body: html`<div id="live"><section class="health late" aria-labelledby="health"><h1 id="health">The database is away, so there is nothing to show.</h1>
+export const awayPage = (why: string): PageContent => ({
+  title: 'The database is away · daywalk',
+  body: html`<div id="live"><section class="health late" aria-labelledby="health"><h1 id="health">The database is away, so there is nothing to show.</h1>
 <p>${oneLine(why)}</p>
 <p class="quiet">The worker goes on by itself when the database is back; nothing that was stored is lost.</p></section></div>`,
-  });
-}
+});

@@ -5,7 +5,7 @@ import { fitsHeader } from '../../source/credentials.ts';
 export interface S3Keys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of keys that are lent for a time. */
+  /** Of keys that are lent for a time; absent or empty: there is none. */
   readonly sessionToken?: string;
 }
 
