@@ -32,7 +32,7 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { PrefetchBudget } from './prefetch/budget.ts';
+import { PrefetchBudget } from './prefetch.ts';
 import { closeWindow } from './proof/closing.ts';
 import { walkCut } from './proof/cuts.ts';
 import { isForgotten } from './proof/forgotten.ts';
