@@ -240,18 +240,12 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
     return;
   }
   // Where another page still comes from there, it is that of one window.
-  if (isMisaddressed(error) && !(await state.known.isThere(false))) {
-    // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
-    await releaseLease(database, leased).catch(() => {});
-    onEvent({ kind: 'released', window });
-    stopStream(turn, error.message);
-    state.misaddressed = error;
-    return;
-  }
-  const failure = windowFailure(error, leased.failures, clock.random());
+  const isOfAddress = isMisaddressed(error) && !(await state.known.isThere(false));
+  if (isOfAddress) state.misaddressed = error;
+  const failure = isOfAddress ? null : windowFailure(error, leased.failures, clock.random());
   if (failure === null) {
-    const isOfStream = await isAwayAlone(turn, error);
-    // Where the database is gone the lease ends by itself.
+    const isOfStream = isOfAddress || (await isAwayAlone(turn, error));
+    // The window is as good as before. Where the database is gone the lease ends by itself.
     await releaseLease(database, leased).catch(() => {});
     if (!isOfStream) throw error;
     onEvent({ kind: 'released', window });

@@ -657,8 +657,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one day that is not there is the whole address',
     'src/walk/due.ts',
-    'if (isMisaddressed(error) && !(await state.known.isThere(false))) {',
-    'if (isMisaddressed(error)) {',
+    'isMisaddressed(error) && !(await state.known.isThere(false))',
+    'isMisaddressed(error)',
     KNOWN,
   ),
   mutant(
