@@ -37,7 +37,7 @@ import { closeWindow } from './proof/closing.ts';
 import { walkCut } from './proof/cuts.ts';
 import { isForgotten } from './proof/forgotten.ts';
 import { learnWhatDiffers, lookAgain } from './proof/look.ts';
-import { blaming, elsewhereOf } from './questions/blame.ts';
+import { answersElsewhere, blaming } from './questions/blame.ts';
 import type { WindowContext, WindowEnd, WindowOptions } from './questions/context.ts';
 import { dayOf, targetOf } from './questions/span.ts';
 import { walkWindow } from './window.ts';
@@ -196,8 +196,8 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
     signal,
     window: leased,
     priority: { purpose: leased.purpose },
-    fetchPage: blaming(turn.fetchPage, state.known),
-    answersElsewhere: elsewhereOf(state.knowledge, state.known),
+    fetchPage: blaming(state),
+    answersElsewhere: (failing) => answersElsewhere(state, failing),
     onPage: (page) => {
       if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });
@@ -274,9 +274,9 @@ async function isAwayAlone({ states, state, window }: Turn, error: unknown): Pro
   if (!(error instanceof UnavailableError) || error.part !== 'api') return false;
   if (state.stopped) return true;
   const others = states.filter((other) => other !== state && !other.stopped);
-  const asked = others.map(({ stream, knowledge, known }) => {
-    const target = targetOf(stream, dayOf(window.day));
-    return elsewhereOf(knowledge, known)({ ...target, start: 0, length: 1 });
+  const asked = others.map((other) => {
+    const target = targetOf(other.stream, dayOf(window.day));
+    return answersElsewhere(other, { ...target, start: 0, length: 1 });
   });
   return (await Promise.all(asked)).includes(true);
 }

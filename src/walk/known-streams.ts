@@ -13,12 +13,9 @@ import { KnownAnswers } from './questions/known-answers.ts';
 /** Redirects, and paths that are not there. */
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
 
-/** One stream. */
-export interface StreamState {
+/** One stream, with what asking about it needs where nobody blames what fails. */
+export interface StreamState extends AskingContext {
   readonly streamId: number;
-  readonly stream: Stream;
-  readonly knowledge: Knowledge;
-  readonly contract: StreamContract;
   failuresInARow: number;
   stopped: boolean;
   /**
@@ -59,17 +56,16 @@ export async function openStreams(
       knowledge.listed(answer, list);
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
+      const asking = { ...parts, stream, contract, knowledge, priority };
       return {
+        ...asking,
         streamId,
-        stream,
-        knowledge,
-        contract,
         failuresInARow: 0,
         stopped: false,
         untold: !hasAnswers || contract.known === null,
         untoldSince: contract.known === null ? null : parts.clock.monotonic(),
         firstAnswer: new OneAtATime(),
-        known: new KnownAnswers({ ...parts, stream, contract, knowledge, priority }),
+        known: new KnownAnswers(asking),
       };
     }),
   );

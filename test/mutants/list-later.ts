@@ -1185,7 +1185,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where each answer is a failure, all is asked as if it were for the length or the span',
     'src/walk/due.ts',
-    'answersElsewhere: elsewhereOf(state.knowledge, state.known),',
+    'answersElsewhere: (failing) => answersElsewhere(state, failing),',
     '',
     ['test/walk/refused-whole.test.ts'],
   ),
@@ -1199,8 +1199,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where all days are too much for their source, nothing is answered',
     'src/walk/questions/blame.ts',
-    'await known.answersElsewhere(failing, true)',
-    'await known.answersElsewhere(failing)',
+    'await answersOther(context, failing, true)',
+    'await answersOther(context, failing)',
     ['test/walk/refused-whole.test.ts'],
   ),
 ];
