@@ -215,9 +215,9 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a look at any young day is a known answer',
-    LOOK,
-    'if (answers.some(({ windowId }) => windowId === window.windowId)) {',
-    'if (answers.length > 0) {',
+    'src/walk/questions/known-answers.ts',
+    'if (!answers.some((answer) => answer.windowId === windowId)) return;',
+    'if (answers.length === 0) return;',
     ['test/walk/narrowed-keys.test.ts'],
   ),
   mutant(
@@ -664,7 +664,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'days before the retention of a new source are the whole address',
     'src/walk/questions/known-answers.ts',
-    'asked || orNone || this.#answers(await newestDay(this.#context, null))',
+    'asked || orNone || isAnswered(this.#context, await newestDay(this.#context, null))',
     'asked || orNone',
     OLD_DAYS,
   ),
@@ -1065,7 +1065,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a depth that fails is the fault of an API whose other days are empty',
-    'src/walk/questions/known-answers.ts',
+    'src/walk/questions/blame.ts',
     'const isPart = failing.length > 1 || failing.start > 0;',
     'const isPart = failing.length > 1;',
     ['test/walk/broken-record.test.ts'],

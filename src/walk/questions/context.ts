@@ -49,6 +49,8 @@ export interface AskedKnown {
    * @throws {WalkError} where known answers are not what they were.
    */
   check(days?: KnownAnswerDays): Promise<boolean>;
+  /** Called where a look finds a window as it was. */
+  seen(windowId: number): Promise<void>;
 }
 
 /** What proving a window needs, and each of its walks. */

@@ -98,6 +98,15 @@ export class KnownAnswers {
     );
   }
 
+  /** Called where a look finds a window as it was: that serves as a known answer, where the window is one. */
+  async seen(windowId: number): Promise<void> {
+    const { clock, database, knowledge } = this.#context;
+    const answers = await readKnownAnswers(database, knowledge.streamId);
+    if (!answers.some((answer) => answer.windowId === windowId)) return;
+    knowledge.knownAt = clock.monotonic();
+    await noteTrust(database, knowledge.streamId, true);
+  }
+
   /**
    * Whether pages come now: known answers, whatever they show, or the newest day.
    * @param orNone where there is no known answer yet, nothing is asked for, and they do.
