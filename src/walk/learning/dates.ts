@@ -84,12 +84,9 @@ async function learnRounded({ database, knowledge }: WindowContext, second: stri
 /** On which sides of a midnight dates were seen to hide nothing; null: that is not known of either. */
 function shownOf(before: unknown, after: unknown): HiddenByDate | null {
   // Where ends are rounded, the nearest hour of a date shows some, and cuts reach beyond it.
-  const [isBefore, isAfter] = [before, after].map(
-    (side) => side === false || side === 'known' || side === 'rounded',
-  );
-  if (isBefore && isAfter) return 'nothing';
-  if (isBefore) return 'not before';
-  return isAfter ? 'not after' : null;
+  const isShown = (side: unknown) => side === false || side === 'known' || side === 'rounded';
+  if (isShown(before)) return isShown(after) ? 'nothing' : 'not before';
+  return isShown(after) ? 'not after' : null;
 }
 
 const isOfOneSide = (hidden: HiddenByDate): boolean =>
