@@ -127,7 +127,7 @@ export async function runDueWindows(
     work(context, begin).catch((error: unknown) => fatal.abort(error)),
   );
   context.signal.throwIfAborted();
-  await refuseMisaddressed(parts, states);
+  await refuseMisaddressed(states);
 }
 
 /** Leases and walks, one window after the other; waits for what other processes hold. */
@@ -178,7 +178,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<boo
     );
   try {
     // What fails with records is no part of what failed before any were shown.
-    const end = await whileLeased(context, leased, run).finally(() => retryUntold(context, state));
+    const end = await whileLeased(context, leased, run).finally(() => retryUntold(state));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     return end.kind === 'split';

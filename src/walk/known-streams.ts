@@ -72,16 +72,13 @@ export async function openStreams(
 }
 
 /** With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. */
-export async function retryUntold(parts: UnfailParts, state: StreamState): Promise<void> {
-  if (!state.untold || state.knowledge.lastGood === null) return;
-  await unfailUntold(parts, state);
+export async function retryUntold(state: StreamState): Promise<void> {
+  if (state.untold && state.knowledge.lastGood !== null) await unfailUntold(state);
 }
 
-type UnfailParts = Pick<AskingContext, 'database' | 'clock'>;
-
 /** What failed in an earlier run, where records had been shown, waits for as long as it has to. */
-async function unfailUntold({ database, clock }: UnfailParts, state: StreamState): Promise<void> {
-  const { streamId, untoldSince } = state;
+async function unfailUntold(state: StreamState): Promise<void> {
+  const { database, clock, streamId, untoldSince } = state;
   state.untold = false;
   await unfail(database, streamId, untoldSince === null ? null : clock.monotonic() - untoldSince);
 }
@@ -96,15 +93,12 @@ export function isMisaddressed(error: unknown): error is RequestError {
  * @throws {SettingsError} where the address of every stream does not exist: it was told so, and no page ever came.
  * {UnavailableError} where pages came from there before: what stands in front of the API may pass.
  */
-export async function refuseMisaddressed(
-  parts: UnfailParts,
-  states: readonly StreamState[],
-): Promise<void> {
+export async function refuseMisaddressed(states: readonly StreamState[]): Promise<void> {
   const [first] = states;
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
-  for (const state of states) if (state.untold) await unfailUntold(parts, state);
+  for (const state of states) if (state.untold) await unfailUntold(state);
   const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
   const details = { cause: first.misaddressed, hint };
   throw states.every(({ contract }) => contract.known === null)
