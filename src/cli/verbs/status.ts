@@ -2,6 +2,7 @@
 
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
+import { DAY_STATE_WORDS } from '../../days/day-states.ts';
 import {
   describeEnded,
   describeFuture,
@@ -20,7 +21,6 @@ import {
 } from '../../days/status.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
-import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { compareTables, type TableChange } from '../../tables/table-rows.ts';
 import {
