@@ -12,7 +12,7 @@ import {
 } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
-import type { Learned } from '../rules/verdict.ts';
+import { LEAST_CAP, type Learned } from '../rules/verdict.ts';
 import { Tries } from './tries.ts';
 
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
@@ -81,6 +81,11 @@ export class Knowledge {
     this.#database = database;
     this.streamId = streamId;
     this.#facts = new Map(facts.map(({ fact, value }) => [fact, value]));
+  }
+
+  /** As many records may be a cap, which would lie no lower than what was shown and proven. */
+  get leastCap(): number {
+    return Math.max(LEAST_CAP, this.longestList, this.learned.provenSize);
   }
 
   /** Notes an answer to a walk, and how long its list is up to there. */
