@@ -23,7 +23,7 @@ import type { FetchPage } from './answers.ts';
 import { startWorkers } from './concurrency.ts';
 import type { Reader } from './contract.ts';
 import type { WalkEvent, WindowName } from './events.ts';
-import { contradicted, windowFailure } from './failures.ts';
+import { contradicted, orNull, windowFailure } from './failures.ts';
 import {
   isMisaddressed,
   openStreams,
@@ -225,7 +225,7 @@ async function decide(context: WindowContext): Promise<WindowEnd> {
     return { kind: 'released' };
   } else if (state === 'complete') {
     // What a walk lacked may have come to differ once more.
-    await learnWhatDiffers(context);
+    await orNull(learnWhatDiffers(context));
   }
   if (kind === 'cut') return walkCut(context);
   return splitBy === null ? walkWindow(context) : closeWindow(context);

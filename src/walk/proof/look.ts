@@ -56,7 +56,7 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
     return { kind: 'released' };
   }
   if (difference) {
-    await learnWhatDiffers(context);
+    await orNull(learnWhatDiffers(context));
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
     return null;
   }
@@ -86,14 +86,10 @@ export async function learnWhatDiffers(context: WindowContext): Promise<void> {
   if (walk === null || walk.records === 0) return;
   const first = firstPageOf(context, walk);
   const known = knowledge.ignored.length;
-  try {
-    const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
-    await learnSince(context, asWalked, walk.walkId);
-    const halves = knowledge.ignored.length > known ? null : splitSpan(context, walk, 2);
-    if (halves?.by === 'time') await learnFromHalves(context, first, halves.parts);
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-  }
+  const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
+  await learnSince(context, asWalked, walk.walkId);
+  const halves = knowledge.ignored.length > known ? null : splitSpan(context, walk, 2);
+  if (halves?.by === 'time') await learnFromHalves(context, first, halves.parts);
 }
 
 async function lookAtList(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
