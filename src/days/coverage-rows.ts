@@ -1,7 +1,7 @@
 /** Reads what is there and what is not: the gaps, what runs now, what came late, and how far the record tables are. */
 import type { Day, DayRange, TimeSpan, Window } from '../model.ts';
-import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
+import type { Standing } from './day-states.ts';
 import { type KnownDay, standingOf } from './rows.ts';
 
 export type CoverageState = Exclude<Standing, 'walked' | 'begun'> | 'missing' | 'tiered';

@@ -1,10 +1,10 @@
 /** The state of each day of each stream over a range, for the terminal and for the status page. */
 import type { Day } from '../model.ts';
-import { type DayState, dayState } from '../plan/day-states.ts';
 import { dayAt, daysBetween, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
+import { type DayState, dayState } from './day-states.ts';
 import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */

@@ -1,9 +1,9 @@
 /** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
 import type { Day } from '../model.ts';
-import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { spansOf, spanText } from '../plan/days.ts';
 import { linesOf } from '../text.ts';
 import type { GapRow, GapState } from './coverage-rows.ts';
+import { DAY_STATE_WORDS } from './day-states.ts';
 
 /** What people are told of a gap. */
 export const GAP_WORDS: Readonly<Record<GapState, string>> = {

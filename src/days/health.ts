@@ -1,13 +1,13 @@
 /** Whether the export is where it should be by now: judged by what is proven, not by how the last run ended. */
 
 import type { Day } from '../model.ts';
-import type { DayState } from '../plan/day-states.ts';
 import { closesAt, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { type Gone, readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
 import { counted, linesOf } from '../text.ts';
 import { type DayInState, readStreamDays, type StreamDays } from './covered-days.ts';
+import type { DayState } from './day-states.ts';
 import { acceptCommand, describeFuture, gapSpansOf, problemOf } from './gaps.ts';
 import { describeLost } from './gone.ts';
 import { readFirstDay } from './rows.ts';

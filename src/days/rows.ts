@@ -1,8 +1,8 @@
 /** Days in the database: what their windows and what is shown of them add up to, day by day and in all. */
 import type { Day, DayRange } from '../model.ts';
-import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
 import { hasBegun } from '../store/shown.ts';
+import type { Standing } from './day-states.ts';
 
 /** A day that has a window; the cuts in it and at its end count as windows of it. */
 export interface KnownDay {

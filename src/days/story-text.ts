@@ -1,8 +1,8 @@
 /** The story of a day in sentences: a pure function of its rows. */
 
 import type { Claim, Proof, Span } from '../model.ts';
-import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount, linesOf, utcSecond } from '../text.ts';
+import { DAY_STATE_WORDS } from './day-states.ts';
 import { acceptHint, GAP_WORDS, mendingOf } from './gaps.ts';
 import { describeRestless } from './gone.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';

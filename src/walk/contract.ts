@@ -95,13 +95,11 @@ export class StreamContract {
   }
 
   async #find<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
-    let found: FoundContract;
-    try {
-      found = this.#parts.reader.findContract(page.body, this.#parts.hints);
-    } catch (error) {
-      if (error instanceof NoRecordsError) return this.#readAt(NOWHERE, page, read, error);
+    const found = this.#look(page, this.#parts.hints);
+    if (found instanceof NoRecordsError) return this.#readAt(NOWHERE, page, read, found);
+    if (found instanceof EnvelopeError) {
       await this.#refuseFault(page, []);
-      throw error;
+      throw found;
     }
     // No evidence of where lists are: an empty one; nor of whether there is a total: a page that is not the first.
     if (found.records > 0 && page.start === 0) {
@@ -110,6 +108,16 @@ export class StreamContract {
       this.#known = await rememberContract(database, streamId, spelled(hints), found);
     }
     return this.#readAt(this.#known ?? found, page, read, null);
+  }
+
+  /** What a page shows of where list and total are, or why it does not. */
+  #look({ body }: Page, hints: ContractHints): FoundContract | EnvelopeError {
+    try {
+      return this.#parts.reader.findContract(body, hints);
+    } catch (error) {
+      if (error instanceof EnvelopeError) return error;
+      throw error;
+    }
   }
 
   async #refuseFault(page: Page, recordsPath: readonly string[]): Promise<void> {
@@ -128,17 +136,12 @@ export class StreamContract {
 
   /** Where the first answers told no total, a later one may: `null` stands there as long as nobody has counted. */
   async #withTotal(known: Contract, page: Page): Promise<Contract> {
-    const { database, reader, streamId, hints } = this.#parts;
+    const { database, streamId, hints } = this.#parts;
     if (known.totalPath !== null || hints.totalPath !== undefined || page.start > 0) return known;
     if (!mayTellTotal(page.body)) return known;
-    let found: FoundContract;
-    try {
-      found = reader.findContract(page.body, { recordsPath: known.recordsPath });
-    } catch (error) {
-      // It is not what it was, which is told when it is read, or has several that differ.
-      if (error instanceof EnvelopeError) return known;
-      throw error;
-    }
+    const found = this.#look(page, { recordsPath: known.recordsPath });
+    // It is not what it was, which is told when it is read, or has several that differ.
+    if (found instanceof EnvelopeError) return known;
     if (found.records === 0 || found.totalPath === null) return known;
     await this.#refuseFault(page, known.recordsPath);
     return addTotal(database, streamId, spelled(hints), found);
@@ -216,13 +219,10 @@ export class StreamContract {
   }
 
   #refuseOtherList(page: Page, contract: Contract): void {
-    try {
-      const found = this.#parts.reader.findContract(page.body, {});
-      if (found.records === 0) return;
-    } catch (error) {
-      if (error instanceof NoRecordsError) return;
-    }
-    throw this.#listElsewhere(page, contract, 'nothing');
+    const found = this.#look(page, {});
+    const shows =
+      found instanceof EnvelopeError ? !(found instanceof NoRecordsError) : found.records > 0;
+    if (shows) throw this.#listElsewhere(page, contract, 'nothing');
   }
 
   /** An empty list may stand beside another one that has the records, and one record alone may come without its list. */

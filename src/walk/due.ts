@@ -23,7 +23,7 @@ import type { FetchPage } from './answers.ts';
 import { startWorkers } from './concurrency.ts';
 import type { Reader } from './contract.ts';
 import type { WalkEvent, WindowName } from './events.ts';
-import { contradicted, windowFailure } from './failures.ts';
+import { contradicted, orNull, windowFailure } from './failures.ts';
 import {
   isMisaddressed,
   openStreams,
@@ -32,12 +32,12 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { PrefetchBudget } from './prefetch/budget.ts';
+import { PrefetchBudget } from './prefetch.ts';
 import { closeWindow } from './proof/closing.ts';
 import { walkCut } from './proof/cuts.ts';
 import { isForgotten } from './proof/forgotten.ts';
 import { learnWhatDiffers, lookAgain } from './proof/look.ts';
-import { blaming, elsewhereOf } from './questions/blame.ts';
+import { answersElsewhere, blaming } from './questions/blame.ts';
 import type { WindowContext, WindowEnd, WindowOptions } from './questions/context.ts';
 import { dayOf, targetOf } from './questions/span.ts';
 import { walkWindow } from './window.ts';
@@ -127,7 +127,7 @@ export async function runDueWindows(
     work(context, begin).catch((error: unknown) => fatal.abort(error)),
   );
   context.signal.throwIfAborted();
-  await refuseMisaddressed(parts, states);
+  await refuseMisaddressed(states);
 }
 
 /** Leases and walks, one window after the other; waits for what other processes hold. */
@@ -178,7 +178,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<boo
     );
   try {
     // What fails with records is no part of what failed before any were shown.
-    const end = await whileLeased(context, leased, run).finally(() => retryUntold(context, state));
+    const end = await whileLeased(context, leased, run).finally(() => retryUntold(state));
     if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     return end.kind === 'split';
@@ -196,8 +196,8 @@ function contextOf(turn: Turn, signal: AbortSignal, onFirst: () => void): Window
     signal,
     window: leased,
     priority: { purpose: leased.purpose },
-    fetchPage: blaming(turn.fetchPage, state.known),
-    answersElsewhere: elsewhereOf(state.knowledge, state.known),
+    fetchPage: blaming(state),
+    answersElsewhere: (failing) => answersElsewhere(state, failing),
     onPage: (page) => {
       if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });
@@ -225,7 +225,7 @@ async function decide(context: WindowContext): Promise<WindowEnd> {
     return { kind: 'released' };
   } else if (state === 'complete') {
     // What a walk lacked may have come to differ once more.
-    await learnWhatDiffers(context);
+    await orNull(learnWhatDiffers(context));
   }
   if (kind === 'cut') return walkCut(context);
   return splitBy === null ? walkWindow(context) : closeWindow(context);
@@ -240,18 +240,12 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
     return;
   }
   // Where another page still comes from there, it is that of one window.
-  if (isMisaddressed(error) && !(await state.known.isThere(false))) {
-    // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
-    await releaseLease(database, leased).catch(() => {});
-    onEvent({ kind: 'released', window });
-    stopStream(turn, error.message);
-    state.misaddressed = error;
-    return;
-  }
-  const failure = windowFailure(error, leased.failures, clock.random());
+  const isOfAddress = isMisaddressed(error) && !(await state.known.isThere(false));
+  if (isOfAddress) state.misaddressed = error;
+  const failure = isOfAddress ? null : windowFailure(error, leased.failures, clock.random());
   if (failure === null) {
-    const isOfStream = await isAwayAlone(turn, error);
-    // Where the database is gone the lease ends by itself.
+    const isOfStream = isOfAddress || (await isAwayAlone(turn, error));
+    // The window is as good as before. Where the database is gone the lease ends by itself.
     await releaseLease(database, leased).catch(() => {});
     if (!isOfStream) throw error;
     onEvent({ kind: 'released', window });
@@ -280,9 +274,9 @@ async function isAwayAlone({ states, state, window }: Turn, error: unknown): Pro
   if (!(error instanceof UnavailableError) || error.part !== 'api') return false;
   if (state.stopped) return true;
   const others = states.filter((other) => other !== state && !other.stopped);
-  const asked = others.map(({ stream, knowledge, known }) => {
-    const target = targetOf(stream, dayOf(window.day));
-    return elsewhereOf(knowledge, known)({ ...target, start: 0, length: 1 });
+  const asked = others.map((other) => {
+    const target = targetOf(other.stream, dayOf(window.day));
+    return answersElsewhere(other, { ...target, start: 0, length: 1 });
   });
   return (await Promise.all(asked)).includes(true);
 }

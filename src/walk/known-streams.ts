@@ -13,12 +13,9 @@ import { KnownAnswers } from './questions/known-answers.ts';
 /** Redirects, and paths that are not there. */
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
 
-/** One stream. */
-export interface StreamState {
+/** One stream, with what asking about it needs where nobody blames what fails. */
+export interface StreamState extends AskingContext {
   readonly streamId: number;
-  readonly stream: Stream;
-  readonly knowledge: Knowledge;
-  readonly contract: StreamContract;
   failuresInARow: number;
   stopped: boolean;
   /**
@@ -59,33 +56,29 @@ export async function openStreams(
       knowledge.listed(answer, list);
       // All that is new waits for them.
       const priority = { purpose: 'scheduled' } as const;
+      const asking = { ...parts, stream, contract, knowledge, priority };
       return {
+        ...asking,
         streamId,
-        stream,
-        knowledge,
-        contract,
         failuresInARow: 0,
         stopped: false,
         untold: !hasAnswers || contract.known === null,
         untoldSince: contract.known === null ? null : parts.clock.monotonic(),
         firstAnswer: new OneAtATime(),
-        known: new KnownAnswers({ ...parts, stream, contract, knowledge, priority }),
+        known: new KnownAnswers(asking),
       };
     }),
   );
 }
 
 /** With the first record of a stream, what failed before it is walked again: what an answer without records means can be told now. */
-export async function retryUntold(parts: UnfailParts, state: StreamState): Promise<void> {
-  if (!state.untold || state.knowledge.lastGood === null) return;
-  await unfailUntold(parts, state);
+export async function retryUntold(state: StreamState): Promise<void> {
+  if (state.untold && state.knowledge.lastGood !== null) await unfailUntold(state);
 }
 
-type UnfailParts = Pick<AskingContext, 'database' | 'clock'>;
-
 /** What failed in an earlier run, where records had been shown, waits for as long as it has to. */
-async function unfailUntold({ database, clock }: UnfailParts, state: StreamState): Promise<void> {
-  const { streamId, untoldSince } = state;
+async function unfailUntold(state: StreamState): Promise<void> {
+  const { database, clock, streamId, untoldSince } = state;
   state.untold = false;
   await unfail(database, streamId, untoldSince === null ? null : clock.monotonic() - untoldSince);
 }
@@ -100,15 +93,12 @@ export function isMisaddressed(error: unknown): error is RequestError {
  * @throws {SettingsError} where the address of every stream does not exist: it was told so, and no page ever came.
  * {UnavailableError} where pages came from there before: what stands in front of the API may pass.
  */
-export async function refuseMisaddressed(
-  parts: UnfailParts,
-  states: readonly StreamState[],
-): Promise<void> {
+export async function refuseMisaddressed(states: readonly StreamState[]): Promise<void> {
   const [first] = states;
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
-  for (const state of states) if (state.untold) await unfailUntold(parts, state);
+  for (const state of states) if (state.untold) await unfailUntold(state);
   const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
   const details = { cause: first.misaddressed, hint };
   throw states.every(({ contract }) => contract.known === null)

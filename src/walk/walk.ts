@@ -8,7 +8,7 @@ import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage, type FetchPage, type PageAnswer } from './answers.ts';
 import { claimOf } from './contract.ts';
 import { learnPaging } from './learning/paging.ts';
-import { Prefetch } from './prefetch/prefetch.ts';
+import { Prefetch } from './prefetch.ts';
 import { Asking } from './questions/asking.ts';
 import type { WindowContext } from './questions/context.ts';
 import { confirmNothing } from './questions/nothing.ts';

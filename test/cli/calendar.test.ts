@@ -2,7 +2,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CalendarStream, renderCalendar } from '../../src/cli/terminal/calendar.ts';
-import type { DayState } from '../../src/plan/day-states.ts';
+import type { DayState } from '../../src/days/day-states.ts';
 
 const WIDTH = 80;
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DayInState, StreamDays } from '../../src/days/covered-days.ts';
+import type { DayState } from '../../src/days/day-states.ts';
 import { describeGaps } from '../../src/days/gaps.ts';
 import { assessHealth, type Expectation } from '../../src/days/health.ts';
-import type { DayState } from '../../src/plan/day-states.ts';
 import { addDays } from '../../src/plan/days.ts';
 
 const HOURLY: Expectation = {

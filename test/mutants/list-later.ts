@@ -215,9 +215,9 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a look at any young day is a known answer',
-    LOOK,
-    'if (answers.some(({ windowId }) => windowId === window.windowId)) {',
-    'if (answers.length > 0) {',
+    'src/walk/questions/known-answers.ts',
+    'if (!answers.some((answer) => answer.windowId === windowId)) return;',
+    'if (answers.length === 0) return;',
     ['test/walk/narrowed-keys.test.ts'],
   ),
   mutant(
@@ -657,14 +657,14 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one day that is not there is the whole address',
     'src/walk/due.ts',
-    'if (isMisaddressed(error) && !(await state.known.isThere(false))) {',
-    'if (isMisaddressed(error)) {',
+    'isMisaddressed(error) && !(await state.known.isThere(false))',
+    'isMisaddressed(error)',
     KNOWN,
   ),
   mutant(
     'days before the retention of a new source are the whole address',
     'src/walk/questions/known-answers.ts',
-    'asked || orNone || this.#answers(await newestDay(this.#context, null))',
+    'asked || orNone || isAnswered(this.#context, await newestDay(this.#context, null))',
     'asked || orNone',
     OLD_DAYS,
   ),
@@ -898,7 +898,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a walk that is to confirm what one lacked asks not what differs',
     'src/walk/due.ts',
-    'await learnWhatDiffers(context);',
+    'await orNull(learnWhatDiffers(context));',
     '',
     LATER,
   ),
@@ -1065,7 +1065,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a depth that fails is the fault of an API whose other days are empty',
-    'src/walk/questions/known-answers.ts',
+    'src/walk/questions/blame.ts',
     'const isPart = failing.length > 1 || failing.start > 0;',
     'const isPart = failing.length > 1;',
     ['test/walk/broken-record.test.ts'],
@@ -1185,7 +1185,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where each answer is a failure, all is asked as if it were for the length or the span',
     'src/walk/due.ts',
-    'answersElsewhere: elsewhereOf(state.knowledge, state.known),',
+    'answersElsewhere: (failing) => answersElsewhere(state, failing),',
     '',
     ['test/walk/refused-whole.test.ts'],
   ),
@@ -1199,8 +1199,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where all days are too much for their source, nothing is answered',
     'src/walk/questions/blame.ts',
-    'await known.answersElsewhere(failing, true)',
-    'await known.answersElsewhere(failing)',
+    'await answersOther(context, failing, true)',
+    'await answersOther(context, failing)',
     ['test/walk/refused-whole.test.ts'],
   ),
 ];

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RefusedError, UnavailableError } from '../../src/errors.ts';
 import type { Page, PageRequest, Priority } from '../../src/model.ts';
 import type { FetchPage } from '../../src/walk/answers.ts';
-import { PrefetchBudget } from '../../src/walk/prefetch/budget.ts';
-import { Prefetch } from '../../src/walk/prefetch/prefetch.ts';
+import { Prefetch, PrefetchBudget } from '../../src/walk/prefetch.ts';
 import {
   following,
   nothingObserved,

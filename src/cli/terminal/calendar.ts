@@ -2,8 +2,8 @@
 
 import { styleText } from 'node:util';
 import { countStates } from '../../days/covered-days.ts';
+import { DAY_STATE_WORDS, type DayState } from '../../days/day-states.ts';
 import type { Day } from '../../model.ts';
-import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
 import { nextMonth } from '../../plan/days.ts';
 import { clip, formatCount } from '../../text.ts';
 

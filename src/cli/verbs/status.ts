@@ -2,13 +2,13 @@
 
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
+import { DAY_STATE_WORDS } from '../../days/day-states.ts';
 import { describeMissing, GAP_WORDS } from '../../days/gaps.ts';
 import { describeGone, describeLate, describeRestless } from '../../days/gone.ts';
 import { describeRefusal, RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import { readStatus, type StatusFacts, statusDocument, totalsOf } from '../../days/status.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
-import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { compareTables, type TableChange } from '../../tables/table-rows.ts';
 import {

@@ -1,7 +1,7 @@
 /** The coverage calendar as SVG: one picture a year, one row a month, one cell a day; the terminal's calendar, in colour. */
 import { countStates, type DayInState, type StreamDays } from '../../days/covered-days.ts';
+import { DAY_STATE_WORDS, DAY_STATES, type DayState } from '../../days/day-states.ts';
 import type { Day } from '../../model.ts';
-import { DAY_STATE_WORDS, DAY_STATES, type DayState } from '../../plan/day-states.ts';
 import { counted, formatCount } from '../../text.ts';
 import { escapeHtml, Html, html } from '../html.ts';
 

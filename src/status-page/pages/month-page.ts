@@ -1,9 +1,9 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
 
 import { type DayInState, type StreamDays, sumOf } from '../../days/covered-days.ts';
+import { DAY_STATE_WORDS } from '../../days/day-states.ts';
 import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
-import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import { addDays, nextMonth } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { Html, html, table } from '../html.ts';

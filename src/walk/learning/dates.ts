@@ -5,14 +5,14 @@
  */
 import type { Span } from '../../model.ts';
 import { lastClosedDay } from '../../plan/days.ts';
-import { around, DAY_SECONDS, secondsOf } from '../../plan/split.ts';
+import { around, DAY_SECONDS } from '../../plan/split.ts';
 import { askCutsAgain } from '../../store/evidence/learned.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { contradicted, isRangeRefused, orNull, unsettled } from '../failures.ts';
 import type { WindowContext } from '../questions/context.ts';
 import { type HiddenByDate, UNLEARNED_REACH } from '../questions/knowledge.ts';
 import { question, shows } from '../questions/questions.ts';
-import { BEYOND_DATES, BEYOND_ROUNDED, spansAround } from '../questions/span.ts';
+import { BEYOND_DATES, BEYOND_ROUNDED } from '../questions/span.ts';
 
 const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
@@ -84,12 +84,9 @@ async function learnRounded({ database, knowledge }: WindowContext, second: stri
 /** On which sides of a midnight dates were seen to hide nothing; null: that is not known of either. */
 function shownOf(before: unknown, after: unknown): HiddenByDate | null {
   // Where ends are rounded, the nearest hour of a date shows some, and cuts reach beyond it.
-  const [isBefore, isAfter] = [before, after].map(
-    (side) => side === false || side === 'known' || side === 'rounded',
-  );
-  if (isBefore && isAfter) return 'nothing';
-  if (isBefore) return 'not before';
-  return isAfter ? 'not after' : null;
+  const isShown = (side: unknown) => side === false || side === 'known' || side === 'rounded';
+  if (isShown(before)) return isShown(after) ? 'nothing' : 'not before';
+  return isShown(after) ? 'not after' : null;
 }
 
 const isOfOneSide = (hidden: HiddenByDate): boolean =>
@@ -145,10 +142,10 @@ async function refuseNothingAcross(context: WindowContext, midnight: string): Pr
 /** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows, by the clock of the database. */
 export async function refuseUnfinished(context: WindowContext, midnight: string): Promise<void> {
   if (!context.knowledge.isHiddenByDate('after')) return;
-  const { after } = spansAround(midnight, context, 0);
-  if (await isOver(context, midnight, secondsOf(after) - 1)) return;
+  if (await isOver(context, midnight, BEYOND_DATES)) return;
+  const { to } = around(midnight, 0, 1 + BEYOND_DATES);
   throw unsettled(
-    `only a range across midnight shows the hours up to ${after.to}, and they are not over yet`,
+    `only a range across midnight shows the hours up to ${to}, and they are not over yet`,
     'The source files events by the dates of another time zone. Set settle to 16h: then a day is exported when those hours are over.',
   );
 }

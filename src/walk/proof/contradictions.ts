@@ -56,13 +56,12 @@ async function learnCap(
   { stored }: EndedWalk,
   reason: string,
 ): Promise<void> {
-  const { capMet, longestList, learned } = knowledge;
+  const { capMet, leastCap } = knowledge;
   const { windowId } = window;
   if (capMet !== null && stored < capMet.records / 2)
     throw contradicted(`${reason}, and that is no depth at which lists end`, COUNTS_ELSE);
-  const longest = Math.max(LEAST_CAP, longestList, learned.provenSize);
   if (capMet === null || stored < capMet.records) knowledge.capMet = { records: stored, windowId };
-  else if (stored === capMet.records && windowId !== capMet.windowId && stored >= longest)
+  else if (stored === capMet.records && windowId !== capMet.windowId && stored >= leastCap)
     await knowledge.learn('offset_cap', stored, `${textOf(window)}: ${reason}, as once before`);
 }
 

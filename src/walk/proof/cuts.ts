@@ -37,7 +37,7 @@ import {
   sameSpan,
   spansAround,
 } from '../questions/span.ts';
-import { believedTotal, isPowerOfTwo, isRound, LEAST_CAP } from '../rules/verdict.ts';
+import { believedTotal, isPowerOfTwo, isRound } from '../rules/verdict.ts';
 import { prove } from './publishing.ts';
 import { settleSpan } from './settle.ts';
 
@@ -125,13 +125,12 @@ export const bothShowLess = ({ across, sides }: CutWalks): boolean =>
 async function refuseCapped(context: WindowContext, walks: CutWalks): Promise<void> {
   const { across } = walks;
   const { stored } = across;
-  const { learned, longestList, restless } = context.knowledge;
+  const { learned, leastCap, restless } = context.knowledge;
   // Within a split, which a cap may have called for, a total may end at a round number, too.
   const mayEnd = isRound(stored) && stored >= learned.calibrated && !isMidnight(context.window);
   const isTold = across.unites === undefined || believedTotal(across, learned) !== null;
   const counted = across.end === 'open' && isTold && !mayEnd;
-  const isShort = stored < LEAST_CAP || stored < learned.provenSize || stored < longestList;
-  if (bothShowLess(walks) || counted || isShort) return;
+  if (bothShowLess(walks) || counted || stored < leastCap) return;
   // Where one question is answered in different ways, other lists say nothing of this one.
   const isSteady = !restless && across.unites === undefined;
   if (isSteady && (await showsLonger(context, stored))) return;

@@ -8,12 +8,7 @@ import { addDays, dayAt } from '../../plan/days.ts';
 import { around, secondsOf } from '../../plan/split.ts';
 import { confirmFrame } from '../../store/evidence/contracts.ts';
 import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
-import {
-  noteTrust,
-  type ProvenWalk,
-  readKnownAnswers,
-  readProvenWalk,
-} from '../../store/evidence/proven.ts';
+import { type ProvenWalk, readProvenWalk } from '../../store/evidence/proven.ts';
 import { noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
 import { readSplit, type SplitParts } from '../../store/splits.ts';
 import { isRefused, orNull } from '../failures.ts';
@@ -61,7 +56,7 @@ export async function lookAgain(context: WindowContext): Promise<WindowEnd | nul
     return { kind: 'released' };
   }
   if (difference) {
-    await learnWhatDiffers(context);
+    await orNull(learnWhatDiffers(context));
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
     return null;
   }
@@ -91,31 +86,22 @@ export async function learnWhatDiffers(context: WindowContext): Promise<void> {
   if (walk === null || walk.records === 0) return;
   const first = firstPageOf(context, walk);
   const known = knowledge.ignored.length;
-  try {
-    const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
-    await learnSince(context, asWalked, walk.walkId);
-    const halves = knowledge.ignored.length > known ? null : splitSpan(context, walk, 2);
-    if (halves?.by === 'time') await learnFromHalves(context, first, halves.parts);
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-  }
+  const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
+  await learnSince(context, asWalked, walk.walkId);
+  const halves = knowledge.ignored.length > known ? null : splitSpan(context, walk, 2);
+  if (halves?.by === 'time') await learnFromHalves(context, first, halves.parts);
 }
 
 async function lookAtList(context: WindowContext, walk: ProvenWalk): Promise<string | null> {
-  const { clock, database, knowledge, timeZone, window } = context;
+  const { clock, database, timeZone, window } = context;
   const length = otherLength(context);
   const difference = await lookAtEnd(context, walk, length, (signature) =>
     confirmFrame(database, window.windowId, signature),
   );
   // It serves as a known answer, where it is new: an old day may stand where nothing breaks.
   const isNew = window.day >= addDays(dayAt(clock.now(), timeZone), -KNOWN_DAYS);
-  if (difference === null && walk.records > 0 && !walk.doubted && isNew) {
-    const answers = await readKnownAnswers(database, knowledge.streamId);
-    if (answers.some(({ windowId }) => windowId === window.windowId)) {
-      knowledge.knownAt = clock.monotonic();
-      await noteTrust(database, knowledge.streamId, true);
-    }
-  }
+  if (difference === null && walk.records > 0 && !walk.doubted && isNew)
+    await context.known.seen(window.windowId);
   return difference ?? lookAtHalves(context, length);
 }
 

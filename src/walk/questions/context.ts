@@ -8,7 +8,7 @@ import type { KnownAnswerDays } from '../../store/evidence/proven.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
 import type { AnswerContext } from '../answers.ts';
 import type { Frame } from '../contract.ts';
-import type { PrefetchBudget } from '../prefetch/budget.ts';
+import type { PrefetchBudget } from '../prefetch.ts';
 import type { PageObserved } from '../rules/observed.ts';
 import type { Knowledge } from './knowledge.ts';
 
@@ -49,6 +49,8 @@ export interface AskedKnown {
    * @throws {WalkError} where known answers are not what they were.
    */
   check(days?: KnownAnswerDays): Promise<boolean>;
+  /** Called where a look finds a window as it was. */
+  seen(windowId: number): Promise<void>;
 }
 
 /** What proving a window needs, and each of its walks. */

@@ -12,7 +12,7 @@ import {
 } from '../../store/evidence/learned.ts';
 import { OneAtATime } from '../concurrency.ts';
 import { type Paging, Trust } from '../rules/observed.ts';
-import type { Learned } from '../rules/verdict.ts';
+import { LEAST_CAP, type Learned } from '../rules/verdict.ts';
 import { Tries } from './tries.ts';
 
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
@@ -63,9 +63,12 @@ export class Knowledge {
   readonly reachLearning = new OneAtATime();
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
   readonly firstProof = new OneAtATime();
-  #largestAnswer = 0;
-  #longestList = 0;
-  #lastGood: PageRequest | null = null;
+  /** The largest answer, of this process and to the newest walks before. */
+  largestAnswer = 0;
+  /** The longest list, likewise: a cap on results lies no lower. */
+  longestList = 0;
+  /** The newest request that was answered with records: asked again, it must be again. */
+  lastGood: PageRequest | null = null;
   /** What the windows proven so far hold, and for how long: what to expect of others. */
   #proven = { records: 0, seconds: 0 };
   /** Answers, and those of them that were empty where records are. */
@@ -80,25 +83,15 @@ export class Knowledge {
     this.#facts = new Map(facts.map(({ fact, value }) => [fact, value]));
   }
 
-  /** The largest answer, of this process and to the newest walks before. */
-  get largestAnswer(): number {
-    return this.#largestAnswer;
-  }
-
-  /** The longest list, likewise: a cap on results lies no lower. */
-  get longestList(): number {
-    return this.#longestList;
+  /** As many records may be a cap, which would lie no lower than what was shown and proven. */
+  get leastCap(): number {
+    return Math.max(LEAST_CAP, this.longestList, this.learned.provenSize);
   }
 
   /** Notes an answer to a walk, and how long its list is up to there. */
   listed(answer: number, list: number): void {
-    this.#largestAnswer = Math.max(this.#largestAnswer, answer);
-    this.#longestList = Math.max(this.#longestList, list);
-  }
-
-  /** The newest request that was answered with records: asked again, it must be again. */
-  get lastGood(): PageRequest | null {
-    return this.#lastGood;
+    this.largestAnswer = Math.max(this.largestAnswer, answer);
+    this.longestList = Math.max(this.longestList, list);
   }
 
   /** What a verdict needs. */
@@ -194,7 +187,7 @@ export class Knowledge {
   /** Notes a request and how many records it was answered with. */
   shown(request: PageRequest, came: number): void {
     this.isSilent = false;
-    if (came > 0 && request.start === 0) this.#lastGood = request;
+    if (came > 0 && request.start === 0) this.lastGood = request;
   }
 
   /** Notes an answer with records. */

@@ -2,7 +2,6 @@
  * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
-import { withDeadline } from '../../clock.ts';
 import { WalkError } from '../../errors.ts';
 import type { PageRequest, TimeSpan } from '../../model.ts';
 import { addDays, dayAt } from '../../plan/days.ts';
@@ -16,15 +15,14 @@ import {
 } from '../../store/evidence/proven.ts';
 import type { Frame } from '../contract.ts';
 import { contradicted, isOfRequest, mayRefuseDepth, orError, orNull } from '../failures.ts';
+import { BLAME_MS, isAnswered } from './blame.ts';
 import type { AskingContext } from './context.ts';
-import { elsewhere, newestDay } from './elsewhere.ts';
+import { newestDay } from './elsewhere.ts';
 import { askShorter, type Compared } from './questions.ts';
 import { beginningOf, dayOf, NOT_YET, targetOf, textOf, type WalkTarget } from './span.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
-/** So long another request may take that is to tell whose fault one is. */
-const BLAME_MS = 30_000;
 
 /** So many lengths in turn known answers are asked for with, at most: a cache must not answer for the source. */
 const LENGTHS = 29;
@@ -100,6 +98,15 @@ export class KnownAnswers {
     );
   }
 
+  /** Called where a look finds a window as it was: that serves as a known answer, where the window is one. */
+  async seen(windowId: number): Promise<void> {
+    const { clock, database, knowledge } = this.#context;
+    const answers = await readKnownAnswers(database, knowledge.streamId);
+    if (!answers.some((answer) => answer.windowId === windowId)) return;
+    knowledge.knownAt = clock.monotonic();
+    await noteTrust(database, knowledge.streamId, true);
+  }
+
   /**
    * Whether pages come now: known answers, whatever they show, or the newest day.
    * @param orNone where there is no known answer yet, nothing is asked for, and they do.
@@ -107,7 +114,8 @@ export class KnownAnswers {
   isThere(orNone: boolean): Promise<boolean> {
     this.#context.knowledge.knownAt = null;
     return this.check().then(
-      async (asked) => asked || orNone || this.#answers(await newestDay(this.#context, null)),
+      async (asked) =>
+        asked || orNone || isAnswered(this.#context, await newestDay(this.#context, null)),
       (error: unknown) => error instanceof WalkError,
     );
   }
@@ -175,7 +183,8 @@ export class KnownAnswers {
   /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered, or its beginning. */
   async #cannotBeHad(failure: unknown): Promise<unknown> {
     const newest = await newestDay(this.#context, null);
-    return (await this.#answers(newest)) || (await this.#answers(beginningOf(newest)))
+    const isThere = (target: WalkTarget) => isAnswered(this.#context, target);
+    return (await isThere(newest)) || (await isThere(beginningOf(newest)))
       ? this.#wrong(`known answers cannot be had any more: ${(failure as Error).message}`)
       : failure;
   }
@@ -199,34 +208,6 @@ export class KnownAnswers {
       const request = { ...targetOf(stream, answer), start: 0, length: 1 };
       if (isOther(request)) yield { ...request, speaks: answer.speaks };
     }
-  }
-
-  /** Whether the API answers another question, with `inPart` one for less: then the fault is that of the request that fails. */
-  async answersElsewhere(failing: PageRequest, inPart = false): Promise<boolean> {
-    const other = await elsewhere(this.#context, failing);
-    if (await this.#answers(other)) return true;
-    // What was proven may not be had any more.
-    const newest = await newestDay(this.#context, failing.from.slice(0, 10));
-    if (newest.from !== other.from && (await this.#answers(newest))) return true;
-    // Of a new stream all of them may be empty in words that nobody knows: then it is enough that the beginning of the same span is answered.
-    const isPart = failing.length > 1 || failing.start > 0;
-    if (isPart && (await this.#answers(failing, true))) return true;
-    // Or too much, all of them.
-    return inPart && this.#answers(beginningOf(failing), true);
-  }
-
-  /**
-   * Whether a span is answered with a page.
-   * @param inAnyWords also with an empty one in a frame of no known kind, which may say anything.
-   */
-  #answers(target: WalkTarget, inAnyWords = false): Promise<boolean> {
-    const late = () => new Error('It took too long.');
-    return withDeadline({ ...this.#context, ms: BLAME_MS, late }, (signal) =>
-      askShorter({ ...this.#context, signal }, { ...target, start: 0, length: 1 }),
-    ).then(
-      ({ facts: { frame } }) => frame === null || frame.known || frame.plain || inAnyWords,
-      () => false,
-    );
   }
 
   /** Another length each time, none that a source refuses or a walk asks with; pages by number are asked for singly. */

@@ -127,13 +127,9 @@ export const isDivisible = (context: WindowContext): boolean =>
  * The span across a cut, and those of its sides, which reach as far as is known to be needed; beside a midnight beyond what dates hide.
  * @param second the last one before it.
  */
-export function spansAround(
-  second: string,
-  context: WindowContext,
-  reach = context.knowledge.reachSeconds,
-) {
-  const { timeZone, knowledge, window } = context;
+export function spansAround(second: string, { timeZone, knowledge, window }: WindowContext) {
   const isMidnight = second.endsWith(' 23:59:59');
+  const reach = knowledge.reachSeconds;
   const seconds = reachAt(second, reach, timeZone);
   const beyond = knowledge.hiddenByDate === 'day' ? DAY_SECONDS - 1 : BEYOND_DATES;
   // Before the first day of all stands what is none of it.

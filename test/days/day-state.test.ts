@@ -1,6 +1,6 @@
 /** The states of days: each told from what is known of its windows and from the calendar, one for every day. */
 import { describe, expect, it } from 'vitest';
-import { type DayFacts, dayState } from '../../src/plan/day-states.ts';
+import { type DayFacts, dayState } from '../../src/days/day-states.ts';
 
 const scope = { since: '2026-03-03', until: null, lastClosed: '2026-03-10', today: '2026-03-12' };
 const facts = (given: Partial<DayFacts>): DayFacts => ({

@@ -1,9 +1,50 @@
-/** Pages of one walk that are fetched while those before them are stored, and thrown away when the list turns out otherwise. */
-import { RefusedError } from '../../errors.ts';
-import type { Page, PageRequest, Priority } from '../../model.ts';
-import type { AnswerContext } from '../answers.ts';
-import { following, type Trust, type WalkObserved } from '../rules/observed.ts';
-import type { PrefetchBudget, PrefetchingWalk } from './budget.ts';
+/** Pages that are fetched while those before them are stored, and thrown away when the list turns out otherwise; and how many all walks may have so. */
+import { RefusedError } from '../errors.ts';
+import type { Page, PageRequest, Priority } from '../model.ts';
+import type { AnswerContext } from './answers.ts';
+import { following, type Trust, type WalkObserved } from './rules/observed.ts';
+
+/** How much may be ahead. */
+export interface PrefetchLimits {
+  /** Pages, on their way or waiting to be stored: some arrive while others wait, and more would only wait longer. */
+  readonly pages: number;
+  /** Bytes of these. */
+  readonly bytes: number;
+}
+
+/**
+ * What all walks of a process may have ahead together. Pages ahead take what the requests leave that walks need now: those always pass, and go
+ * first in the limiter's line.
+ */
+export class PrefetchBudget {
+  readonly limits: PrefetchLimits;
+  /** Walks that would fetch ahead. */
+  readonly walks = new Set<Prefetch>();
+  /** Of pages ahead, as far as their sizes are known. */
+  bytes = 0;
+
+  constructor(limits: PrefetchLimits) {
+    this.limits = limits;
+  }
+
+  /** Lets walks fetch ahead while there is room. */
+  offer(): void {
+    for (let next = this.#next(); next !== null; next = this.#next()) next.begin();
+  }
+
+  /** Who has the fewest pages ahead goes first. */
+  #next(): Prefetch | null {
+    let next: Prefetch | null = null;
+    let pages = 0;
+    for (const walk of this.walks) {
+      const { wants } = walk;
+      pages += walk.ahead;
+      if (wants === null || this.bytes + wants > this.limits.bytes) continue;
+      if (next === null || walk.ahead < next.ahead) next = walk;
+    }
+    return pages < this.limits.pages ? next : null;
+  }
+}
 
 /** What fetching ahead needs. */
 export interface PrefetchContext extends Pick<AnswerContext, 'fetchPage' | 'priority' | 'signal'> {
@@ -26,7 +67,7 @@ interface PendingPage {
  * The pages after the one that a walk needs now. Pages leave in the order of their starts, each as if it had been asked
  * for when its turn came. How many there may be, the budget says.
  */
-export class Prefetch implements PrefetchingWalk {
+export class Prefetch {
   readonly #context: PrefetchContext;
   readonly #queue: PendingPage[] = [];
   /** Not asked for yet. */
@@ -42,10 +83,12 @@ export class Prefetch implements PrefetchingWalk {
     context.budget.walks.add(this);
   }
 
+  /** How many pages it has ahead. */
   get ahead(): number {
     return this.#queue.length;
   }
 
+  /** Bytes that its next page is expected to have; null: it wants none now. */
   get wants(): number | null {
     // Nothing goes behind a failure, and its size is not known before a page has come.
     const held = this.#stop.signal.aborted || this.#queue.some(({ error }) => error !== null);
@@ -91,8 +134,8 @@ export class Prefetch implements PrefetchingWalk {
     if (full && before.pages > 0) this.#context.trust.confirmed();
   }
 
+  /** Begins one request, at once; called only where it wants one. */
   begin(): void {
-    // Offered only to who wants one.
     const request = this.#wanted.shift() as PageRequest;
     const { budget, fetchPage } = this.#context;
     const { signal } = this.#stop;
