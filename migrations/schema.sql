@@ -223,13 +223,13 @@ create table daywalk.record_tables (
 );
 
 create table daywalk.refused_keys (
-  origin text not null,
+  base_url text not null,
   salt uuid not null,
   digest bytea not null,
   said text not null,
   since timestamp with time zone default clock_timestamp() not null,
   refused_at timestamp with time zone default clock_timestamp() not null,
-  constraint refused_keys_pkey PRIMARY KEY (origin, digest)
+  constraint refused_keys_pkey PRIMARY KEY (base_url, digest)
 );
 
 create table daywalk.runs (
@@ -4891,7 +4891,7 @@ comment on column daywalk.record_versions.page_no is 'The page within the walk.'
 comment on column daywalk.record_versions."position" is 'Offset of the record within its window, as the source listed it.';
 
 comment on table daywalk.refused_keys is 'Keys that an API refused, so that no worker sends them again within the hour; the row of a key goes when it is taken.';
-comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.refused_keys.base_url is 'The base URL of the API, as the settings say it: what stands behind another prefix of its path is asked.';
 comment on column daywalk.refused_keys.salt is 'Random.';
 comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
 comment on column daywalk.refused_keys.said is 'What the API answered.';
