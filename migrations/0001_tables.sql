@@ -491,15 +491,16 @@ comment on table daywalk.rates is 'When the next request to an API may go, where
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
 create table daywalk.refused_keys (
-  origin     text not null,
+  base_url   text not null,
   salt       uuid not null,
   digest     bytea not null,
   said       text not null,
   since      timestamptz not null default clock_timestamp(),
   refused_at timestamptz not null default clock_timestamp(),
-  primary key (origin, digest)
+  primary key (base_url, digest)
 );
 comment on table daywalk.refused_keys is 'Keys that an API refused, so that no worker sends them again within the hour; the row of a key goes when it is taken.';
+comment on column daywalk.refused_keys.base_url is 'The base URL of the API, as the settings say it: what stands behind another prefix of its path is asked.';
 comment on column daywalk.refused_keys.salt is 'Random.';
 comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
 comment on column daywalk.refused_keys.said is 'What the API answered.';

@@ -560,10 +560,11 @@ begin
       order by p.page_no desc limit 1) = shown[1], false);
   strangers := false;
   if by_identity and came > 0 then
+    -- What had no identity then tells nothing: its source may have come to give one.
     known := array(select i.id_hash
                      from daywalk.pages p
                     cross join lateral unnest(daywalk.ids_in(p.id_hashes, its_id_path, p.body, its_list_at, p.skip, id_path_now)) as i (id_hash)
-                    where p.walk_id = walk and p.day = its_day);
+                    where p.walk_id = walk and p.day = its_day and i.id_hash is not null);
     strangers := cardinality(known) > 0 and array_position(identities, null) is null
       and not exists (select unnest(identities) intersect select unnest(known));
   end if;

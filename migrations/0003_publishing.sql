@@ -395,16 +395,20 @@ end;
 
 -- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
 -- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters, of several the
--- one that was walked last: the settings gave it another name, or its first one again, and the others are not looked at any more. Whether
--- filters only take away is never assumed: a source may show more with one. What a stream hides of a day at a midnight it shows elsewhere, so it counts.
+-- one that was walked last: the settings gave it another name, or its first one again, and the others are not looked at any more, so that what
+-- they show says nothing of now. Whether filters only take away is never assumed: a source may show more with one. What a stream hides of a
+-- day at a midnight it shows elsewhere, so it counts.
 create function daywalk.shared_copies(of_resource text, on_day date) returns table (walk_id bigint, page_no integer, place integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   shown_by integer[];
+  without_filters integer;
   by_path text[];
   under text[];
 begin
-  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.newest else shows.stream_id end) into shown_by
+  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.newest else shows.stream_id end),
+         count(*) filter (where shows.filters = '{}')
+    into shown_by, without_filters
     from (select s.stream_id, s.filters, max(k.walk_id) as newest
             from daywalk.windows_of_day(of_resource, on_day) as w
             join daywalk.streams s on s.stream_id = w.stream_id
@@ -417,9 +421,10 @@ begin
                   cross join lateral unnest(k.ignored) as pointer);
   return query
   with shown as not materialized (
-    select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.seen and mark.state = 'gone', false) as gone,
+    select k.walk_id, p.page_no, h.place::integer as place, its.number, its.number between 2 and without_filters as former, coalesce(mark.seen and mark.state = 'gone', false) as gone,
            h.id_hash is not null as identified, coalesce(h.id_hash, h.hash) as key
       from daywalk.windows_of_day(of_resource, on_day) as w
+     cross join lateral (select array_position(shown_by, w.stream_id) as number) as its
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.day in (on_day, on_day + 1) and p.records > 0
      cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
@@ -434,7 +439,7 @@ begin
   ), counted as (
     select c.*, row_number() over (partition by c.identified, c.key, c.number order by c.gone, c.walk_id, c.page_no, c.place) as copy from concerned c
   ), ranked as (
-    select c.*, row_number() over (partition by c.identified, c.key, c.copy order by c.gone, c.number) as rank from counted c
+    select c.*, row_number() over (partition by c.identified, c.key, c.copy order by c.former or c.gone, c.number) as rank from counted c
   )
   select r.walk_id, r.page_no, r.place from ranked r where r.rank > 1;
 end $$;

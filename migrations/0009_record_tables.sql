@@ -426,6 +426,12 @@ begin
   if not found then return false; end if;
   select * into strict old_one from daywalk.record_tables where name = new_one.name and state = 'live' for update;
   if exists (select from daywalk.table_work(array[new_one.stream]) w where w.table_id = id) then return false; end if;
+  if old_one.stream <> new_one.stream and exists (select from daywalk.days_left_in(old_one)) then
+    update daywalk.record_tables
+       set trouble = 'the old one has days of the stream ' || old_one.stream || ' whose pages are not here any more, and which would go with it; give the new one another name'
+     where table_id = id;
+    return false;
+  end if;
   begin
     execute format('lock table daywalk.%I in access exclusive mode', old_one.name);
   exception when lock_not_available then
@@ -447,12 +453,19 @@ begin
   return true;
 end $$;
 
--- Days of which only the old table still holds records, because their pages are pruned; none where not both outlive these.
-create function daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables) returns setof daywalk.table_days
+-- Days of which only this table still holds records, because their pages are pruned; none where it does not outlive these.
+create function daywalk.days_left_in(old_one daywalk.record_tables) returns setof daywalk.table_days
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select y.* from daywalk.table_days y
-   where old_one.outlives and new_one.outlives and old_one.stream = new_one.stream and y.table_id = old_one.table_id and y.records > 0
+   where old_one.outlives and y.table_id = old_one.table_id and y.records > 0
      and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+$$;
+
+-- Those of them that are to be kept; none where the new table does not outlive pages, or is one of another stream.
+create function daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables) returns setof daywalk.table_days
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select y.* from daywalk.days_left_in(old_one) as y
+   where new_one.outlives and old_one.stream = new_one.stream
      and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
    order by y.day desc
 $$;

@@ -223,13 +223,13 @@ create table daywalk.record_tables (
 );
 
 create table daywalk.refused_keys (
-  origin text not null,
+  base_url text not null,
   salt uuid not null,
   digest bytea not null,
   said text not null,
   since timestamp with time zone default clock_timestamp() not null,
   refused_at timestamp with time zone default clock_timestamp() not null,
-  constraint refused_keys_pkey PRIMARY KEY (origin, digest)
+  constraint refused_keys_pkey PRIMARY KEY (base_url, digest)
 );
 
 create table daywalk.runs (
@@ -894,10 +894,11 @@ begin
       order by p.page_no desc limit 1) = shown[1], false);
   strangers := false;
   if by_identity and came > 0 then
+    -- What had no identity then tells nothing: its source may have come to give one.
     known := array(select i.id_hash
                      from daywalk.pages p
                     cross join lateral unnest(daywalk.ids_in(p.id_hashes, its_id_path, p.body, its_list_at, p.skip, id_path_now)) as i (id_hash)
-                    where p.walk_id = walk and p.day = its_day);
+                    where p.walk_id = walk and p.day = its_day and i.id_hash is not null);
     strangers := cardinality(known) > 0 and array_position(identities, null) is null
       and not exists (select unnest(identities) intersect select unnest(known));
   end if;
@@ -1013,15 +1014,25 @@ AS $function$
    where s.stream_id = of_stream
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables)
+CREATE OR REPLACE FUNCTION daywalk.days_left_in(old_one daywalk.record_tables)
  RETURNS SETOF daywalk.table_days
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select y.* from daywalk.table_days y
-   where old_one.outlives and new_one.outlives and old_one.stream = new_one.stream and y.table_id = old_one.table_id and y.records > 0
+   where old_one.outlives and y.table_id = old_one.table_id and y.records > 0
      and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables)
+ RETURNS SETOF daywalk.table_days
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select y.* from daywalk.days_left_in(old_one) as y
+   where new_one.outlives and old_one.stream = new_one.stream
      and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
    order by y.day desc
 $function$;
@@ -3315,10 +3326,13 @@ CREATE OR REPLACE FUNCTION daywalk.shared_copies(of_resource text, on_day date)
 AS $function$
 declare
   shown_by integer[];
+  without_filters integer;
   by_path text[];
   under text[];
 begin
-  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.newest else shows.stream_id end) into shown_by
+  select array_agg(shows.stream_id order by shows.filters <> '{}', case shows.filters when '{}' then -shows.newest else shows.stream_id end),
+         count(*) filter (where shows.filters = '{}')
+    into shown_by, without_filters
     from (select s.stream_id, s.filters, max(k.walk_id) as newest
             from daywalk.windows_of_day(of_resource, on_day) as w
             join daywalk.streams s on s.stream_id = w.stream_id
@@ -3331,9 +3345,10 @@ begin
                   cross join lateral unnest(k.ignored) as pointer);
   return query
   with shown as not materialized (
-    select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.seen and mark.state = 'gone', false) as gone,
+    select k.walk_id, p.page_no, h.place::integer as place, its.number, its.number between 2 and without_filters as former, coalesce(mark.seen and mark.state = 'gone', false) as gone,
            h.id_hash is not null as identified, coalesce(h.id_hash, h.hash) as key
       from daywalk.windows_of_day(of_resource, on_day) as w
+     cross join lateral (select array_position(shown_by, w.stream_id) as number) as its
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.day in (on_day, on_day + 1) and p.records > 0
      cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
@@ -3348,7 +3363,7 @@ begin
   ), counted as (
     select c.*, row_number() over (partition by c.identified, c.key, c.number order by c.gone, c.walk_id, c.page_no, c.place) as copy from concerned c
   ), ranked as (
-    select c.*, row_number() over (partition by c.identified, c.key, c.copy order by c.gone, c.number) as rank from counted c
+    select c.*, row_number() over (partition by c.identified, c.key, c.copy order by c.former or c.gone, c.number) as rank from counted c
   )
   select r.walk_id, r.page_no, r.place from ranked r where r.rank > 1;
 end $function$;
@@ -3715,6 +3730,12 @@ begin
   if not found then return false; end if;
   select * into strict old_one from daywalk.record_tables where name = new_one.name and state = 'live' for update;
   if exists (select from daywalk.table_work(array[new_one.stream]) w where w.table_id = id) then return false; end if;
+  if old_one.stream <> new_one.stream and exists (select from daywalk.days_left_in(old_one)) then
+    update daywalk.record_tables
+       set trouble = 'the old one has days of the stream ' || old_one.stream || ' whose pages are not here any more, and which would go with it; give the new one another name'
+     where table_id = id;
+    return false;
+  end if;
   begin
     execute format('lock table daywalk.%I in access exclusive mode', old_one.name);
   exception when lock_not_available then
@@ -4870,7 +4891,7 @@ comment on column daywalk.record_versions.page_no is 'The page within the walk.'
 comment on column daywalk.record_versions."position" is 'Offset of the record within its window, as the source listed it.';
 
 comment on table daywalk.refused_keys is 'Keys that an API refused, so that no worker sends them again within the hour; the row of a key goes when it is taken.';
-comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.refused_keys.base_url is 'The base URL of the API, as the settings say it: what stands behind another prefix of its path is asked.';
 comment on column daywalk.refused_keys.salt is 'Random.';
 comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
 comment on column daywalk.refused_keys.said is 'What the API answered.';

@@ -107,7 +107,7 @@ export async function notified(session: ExportSession, run: () => Promise<RunRep
   const troubles = report.notInStep.map(followerTrouble);
   await ended({ exitCode: exitCodeOfRun(report), text, troubles });
   if (report.pages + report.windowsUnchanged > 0)
-    await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
+    await forgetRefusedKey(database, settings.apiUrl, await source.currentKey());
   return report;
 }
 

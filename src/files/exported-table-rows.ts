@@ -19,6 +19,8 @@ export interface TableToExport {
   readonly keepsRecord: boolean;
   /** The columns with types and paths, in words. */
   readonly described: string;
+  /** Of its times without an offset; null: it has no times. */
+  readonly timeZone: string | null;
 }
 
 /** Every record table that queries see, by name. */
@@ -27,8 +29,10 @@ export function listTables(database: Database): Promise<TableToExport[]> {
     `select t.table_id as id, t.name, t.stream, t.outlives, t.columns, t.keep_record as "keepsRecord",
             (select string_agg(format('%s %s of %s%s', c.col ->> 'name', c.col ->> 'type', c.col ->> 'path', ' as ' || (c.col -> 'format' ->> 0)), '; ' order by c.place)
                from jsonb_array_elements(t.columns) with ordinality as c (col, place))
-            || case when t.keep_record then '; record' else '' end as described
-       from daywalk.record_tables t where t.state = 'live' order by t.name`,
+            || case when t.keep_record then '; record' else '' end as described,
+            case when t.columns @> '[{"type": "timestamptz"}]' then s.time_zone end as "timeZone"
+       from daywalk.record_tables t left join daywalk.streams s on s.name = t.stream
+      where t.state = 'live' order by t.name`,
   );
 }
 

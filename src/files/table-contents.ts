@@ -31,8 +31,9 @@ export async function tableContents(database: Database, name: string): Promise<C
           : `There are ${tables.map((one) => one.name).join(', ')}.`,
     });
   const columns = columnsOf(table);
+  const { id, described, timeZone } = table;
   return {
-    table: { name: table.name, id: table.id, columns: table.described },
+    table: { name, id, columns: described, ...(timeZone !== null && { timeZone }) },
     streams: [table.stream],
     format: 'parquet',
     async listDays(range) {

@@ -43,6 +43,12 @@ test('stays up, says why and since when, and asks no more: after a restart neith
   expect(await ask('/readyz')).toEqual({ status: 503, body: expect.stringMatching(why) });
   expect(scene.api.counts.requests).toBe(requests);
 
+  // It may have been the address that was wrong.
+  const elsewhere = { ...environment, DAYWALK_API_URL: `${scene.api.url}/elsewhere` };
+  const other = scene.start(['worker'], { ...elsewhere, DAYWALK_STATUS_LISTEN: 'off' });
+  expect(await other.ended).toMatchObject({ code: 2 });
+  expect(other.said()).not.toMatch(REFUSED);
+
   expect(await scene.here(['run'], environment)).toMatchObject({ code: 4 });
   const { stdout } = await scene.here(['status'], environment);
   const before = scene.api.counts.requests;

@@ -11,6 +11,7 @@ import type { Manifest, ManifestFile } from '../../src/files/manifest.ts';
 import { tableContents } from '../../src/files/table-contents.ts';
 import { planPruning } from '../../src/retention/prune.ts';
 import type { Database } from '../../src/store/database.ts';
+import { registerStreams } from '../../src/store/streams.ts';
 import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/program.ts';
@@ -296,6 +297,23 @@ describe('a day', () => {
       ['1'],
       ['2'],
       ['3'],
+    ]);
+  });
+
+  it('is written anew where its times are read in another time zone', async () => {
+    await daysWith({ [DAY]: ['{"at": "2026-03-05T10:00:00"}'] });
+    await apply(database, tableOf([column('at', 'timestamptz')]));
+    await sync(database);
+    const folder = temporaryFolder();
+    await exportTable(folder);
+    const calendar = { since: null, firstSince: DAY, timeZone: 'Asia/Tokyo', settleMs: 0 };
+    const stream = { name: 'events', resource: 'events', filters: {} } as const;
+    await registerStreams(database, [stream], calendar);
+    await sync(database);
+    expect(await exportTable(folder)).toMatchObject({ written: 1, skipped: 0 });
+    expect(await exportTable(folder)).toMatchObject({ written: 0, skipped: 1 });
+    expect(await ask(`select epoch("at")::bigint::varchar from ${filesOf(folder)}`)).toEqual([
+      [String(Date.parse('2026-03-05T01:00:00Z') / 1_000)],
     ]);
   });
 

@@ -786,8 +786,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a copy that is gone leads one that another stream shows',
     'migrations/0003_publishing.sql',
-    'order by c.gone, c.number) as rank',
+    'order by c.former or c.gone, c.number) as rank',
     'order by c.number) as rank',
+    ['test/tables/one-count.test.ts'],
+  ),
+  mutant(
+    'what a former name shows is there still',
+    'migrations/0003_publishing.sql',
+    'order by c.former or c.gone, c.number) as rank',
+    'order by c.gone, c.number) as rank',
     ['test/tables/one-count.test.ts'],
   ),
   mutant(

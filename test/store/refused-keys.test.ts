@@ -20,12 +20,12 @@ beforeEach(async () => {
   database = openDatabase(server.url);
 });
 
-const note = (key = KEY, origin = API) =>
-  noteRefusedKey(database, origin, key, 'answered 401', randomUUID());
-const read = (key = KEY, origin = API) => readRefusedKey(database, origin, key);
+const note = (key = KEY, baseUrl = API) =>
+  noteRefusedKey(database, baseUrl, key, 'answered 401', randomUUID());
+const read = (key = KEY, baseUrl = API) => readRefusedKey(database, baseUrl, key);
 const rows = () =>
   server.query<{ salt: string; digest: Buffer }>(
-    'select * from daywalk.refused_keys order by origin',
+    'select * from daywalk.refused_keys order by base_url',
   );
 const later = (minutes: number) =>
   server.query(
@@ -82,7 +82,7 @@ test('goes when the key is taken, of this API only; with it goes what holds no m
   await note();
   await forgetRefusedKey(database, API, KEY);
   expect(await read()).toBeNull();
-  expect(await rows()).toMatchObject([{ origin: 'https://other.example' }]);
+  expect(await rows()).toMatchObject([{ base_url: 'https://other.example' }]);
 });
 
 test('holds no key, and one key is two digests at two APIs', async () => {

@@ -343,6 +343,23 @@ describe('what is pruned', () => {
     expect(await held()).toEqual(before);
   });
 
+  it('stays in the old table where the new one is of another stream, and that is said', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await seal(streamId);
+    const kept = { retention: null };
+    await apply(database, tableOf([column('id', 'bigint')], kept));
+    await sync(database);
+    expect(await mark(streamId)).toEqual([{ marked: 'pruned' }]);
+    await planDays(database, ['2026-03-06'], { name: 'renamed' });
+    await apply(database, tableOf([column('id', 'bigint')], { ...kept, stream: 'renamed' }));
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([
+      { stream: 'events', state: 'live', records: 2 },
+      { stream: 'renamed', state: 'building', trouble: expect.stringContaining('stream events') },
+    ]);
+  });
+
   it('is taken from the old table where columns are defined the same, with what did not fit', async () => {
     const streamId = await dayWith(database, [
       '{"id": 1, "a": "here", "b": "there", "level": "high"}',

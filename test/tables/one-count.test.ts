@@ -107,6 +107,28 @@ describe('streams of one resource', () => {
     expect(await counted('events_now')).toEqual([done]);
   });
 
+  it('are gone as the one without filters says that was walked last, whatever its former name showed', async () => {
+    await show({}, textsOf([1, 2]));
+    await show({ name: 'all' }, textsOf([1, 2]));
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await proveTexts(database, await windowOf(database, 2, DAY), [textsOf([2])]);
+    }
+    expect(await counted()).toEqual(textsOf([1, 2]));
+    expect(await counted('events_now')).toEqual(textsOf([2]));
+  });
+
+  it('are shown once under another name of the one without filters that identifies them, also where the former had two versions', async () => {
+    await show({}, ['{"id": 1, "state": "new"}']);
+    const read = '{"id": 1, "state": "read"}';
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await proveTexts(database, await windowOf(database, 1, DAY), [[read]]);
+    }
+    await show({ name: 'all', idPath: ['id'] }, [read]);
+    expect(await counted('events_now')).toEqual([read]);
+  });
+
   it('one of which hides a record at midnight that the other has no day before for', async () => {
     const events = await planDays(database, [DAY, NEXT_DAY]);
     for (const [day, ids] of [

@@ -530,6 +530,29 @@ it('what another record hid under an id_path that was wrong is shown again witho
   expect((await readResults(server, stream)).get(second)?.published.length).toBe(12);
 });
 
+it('an id_path of what records came to have makes no strangers of those that were stored without it', async () => {
+  const list = (from: number, isNamed: boolean) =>
+    Array.from(
+      { length: 12 },
+      (_, index) => `{"id": ${from + index}${isNamed ? `, "key": "k${from + index}"` : ''}}`,
+    );
+  const source = new ImaginedSource({
+    ...{ [first]: list(1_000, false), [second]: list(2_000, false), [third]: list(3_000, true) },
+  });
+  const stream = newStream();
+  const exporting: Exporting = {
+    ...{ server, source, stream, since: first, pageLength: 30, recheckDays: 7 },
+  };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+  for (const [day, from] of [[first, 1_000] as const, [second, 2_000] as const])
+    source.lists.set(`${day} 00:00:00`, list(from, true));
+  await later('2 hours');
+  await runOnce({ ...exporting, stream: { ...stream, idPath: ['key'] } });
+  expect((await readResults(server, stream)).get(third)).toMatchObject({
+    ...{ state: 'complete', published: { length: 12 } },
+  });
+});
+
 describe('older versions of records', () => {
   const list = (from: number, edited: boolean) =>
     Array.from(

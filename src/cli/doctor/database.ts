@@ -93,7 +93,7 @@ function examineClock(now: number, { ok, warn }: Examination): void {
 async function examineRuns({ database, settings, names, examination }: Checkup): Promise<void> {
   const { ok, warn } = examination;
   const { apiUrl, apiKey } = settings;
-  const refused = await readRefusedKey(database, new URL(apiUrl).origin, apiKey.reveal());
+  const refused = await readRefusedKey(database, apiUrl, apiKey.reveal());
   if (refused !== null)
     warn(
       'key',

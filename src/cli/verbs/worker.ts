@@ -162,7 +162,7 @@ async function untilAsked(session: Watched): Promise<void> {
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
 async function pass(session: Watched): Promise<void> {
   const { settings, database, source, parts, log, signal, activity, metrics } = session;
-  const { origin } = new URL(settings.apiUrl);
+  const { apiUrl } = settings;
   const progress = openProgress(systemClock, log, { requests: source.limits });
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
@@ -171,7 +171,7 @@ async function pass(session: Watched): Promise<void> {
   let endedEarly: string | null = null;
   try {
     const key = await source.currentKey();
-    const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
+    const look = () => database.retry(() => readRefusedKey(database, apiUrl, key), signal);
     activity.refused = await notifyingFailure(session, look);
     if (activity.refused !== null) return;
     activity.pass = progress.state;
@@ -198,7 +198,7 @@ async function pass(session: Watched): Promise<void> {
     endedEarly = error.message;
     const key = source.refusedKey();
     if (error instanceof RefusedError && key !== null) {
-      const note = () => noteRefusedKey(database, origin, key, error.message, systemClock.uuid());
+      const note = () => noteRefusedKey(database, apiUrl, key, error.message, systemClock.uuid());
       activity.refused = await database.retry(note, signal, Number.POSITIVE_INFINITY);
       return;
     }
