@@ -264,6 +264,11 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     argument: new Argument('<shell>', 'source <(daywalk completion bash)').choices(SHELLS),
     example: 'completion bash',
   },
+  version: {
+    does: 'the versions of daywalk and of Node.js',
+    settings: [],
+    load: async () => (await import('./verbs/version.ts')).version,
+  },
 };
 
 export const VERBS: readonly VerbRow[] = Object.entries(TABLE).map(([name, row]) => ({

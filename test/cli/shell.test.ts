@@ -35,7 +35,7 @@ _daywalk; printf '%s\\n' "\${COMPREPLY[@]}"`;
   }
 
   testWith(['bash'], 'completes verbs, options, and the values of options', () => {
-    expect(offered('ver')).toEqual(['verify']);
+    expect(offered('ver')).toEqual(['verify', 'version']);
     expect(offered('--config', 'x.yaml', 'ba')).toEqual(['backfill']);
     expect(offered('backfill', '--on')).toEqual(['--only']);
     expect(offered('backfill', '--only', '')).toEqual(['all', 'failed', 'missing']);
@@ -60,7 +60,7 @@ testWith(['fish'], 'fish completes verbs, options, and the values of options', (
     sayAll('fish', ['--no-config', '-c', `source ${file}; complete -C '${line}'`]).map(
       (found) => found.split('\t')[0],
     );
-  expect(offered('daywalk ver')).toEqual(['verify']);
+  expect(offered('daywalk ver')).toEqual(['verify', 'version']);
   expect(offered('daywalk backfill --onl')).toEqual(['--only']);
   expect(offered('daywalk backfill --only ')).toEqual(['all', 'failed', 'missing']);
 });
