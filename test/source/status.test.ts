@@ -84,6 +84,12 @@ describe('at once, without a second request', () => {
     expect(server.heads).toHaveLength(1);
   });
 
+  test('a 400 says what it may be, also for a single record of an old day', async () => {
+    const server = await scriptedServer([answer('{"error":"not within 7 days"}', { status: 400 })]);
+    const { hint } = (await open(server.url).fails()) as DaywalkError;
+    expect(hint).toMatch(/page_length may be .* a filter .* too old/);
+  });
+
   test('a 404 says how to leave out what the API does not have', async () => {
     const server = await scriptedServer([answer('<h1>Not Found</h1>', { status: 404 })]);
     expect(((await open(server.url).fails()) as DaywalkError).hint).toMatch(
