@@ -4,7 +4,7 @@ import { type DaywalkError, RefusedError, TransientError } from '../errors.ts';
 import type { Page } from '../model.ts';
 import { holdsSecret } from '../redactor.ts';
 import type { Api } from './api.ts';
-import { decodeBody, emptyAnswer, judgeBody } from './body.ts';
+import { decodeBody, emptyAnswer, inUtf8, judgeBody } from './body.ts';
 import { exchange, type HttpAnswer, type PageFetch } from './exchange.ts';
 import type { Permit } from './limiter.ts';
 import { type Quota, quotaOf } from './quota.ts';
@@ -66,7 +66,8 @@ export async function askOnce(
     place: page.place,
     secrets: redactor.secrets(),
   };
-  const body = await decodeBody(answer.wire, answer.headers['content-encoding'], judging);
+  const sent = await decodeBody(answer.wire, answer.headers['content-encoding'], judging);
+  const body = inUtf8(sent, one(answer.headers['content-type']));
   judgeBody(body, credentials.newest(), judging);
   if (body === answer.wire) return { body, release: answer.giveBack };
   answer.giveBack();

@@ -1,4 +1,5 @@
 /** From the bytes on the wire to the bytes of a page: one content coding, two limits, and a first look. */
+import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
@@ -91,6 +92,20 @@ export async function decodeBody(
     `${place} answered with content coding "${excerpt(codings.join(', '), secrets, 60)}"; one gzip at most was expected`,
     { hint: 'set api.gzip to false if a proxy on the way compresses in its own manner' },
   );
+}
+
+/**
+ * A body in the encoding that its `Content-Type` names, in UTF-8: old servers send ISO-8859-1, and what jsonb cannot read would be
+ * replaced. Many name one and send UTF-8 all the same; UTF-16 is told by its first bytes (`asUtf8`).
+ */
+export function inUtf8(body: Buffer, contentType: string | undefined): Buffer {
+  const [, name = 'utf-8'] = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType ?? '') ?? [];
+  if (/^utf-?\d/i.test(name) || isUtf8(body)) return body;
+  try {
+    return Buffer.from(new TextDecoder(name, { fatal: true }).decode(body));
+  } catch {
+    return body;
+  }
 }
 
 const unzip = promisify(gunzip);

@@ -45,11 +45,13 @@ export function errorOfStatus(refusal: ErrorAnswer, about: About): DaywalkError 
     return new TransientError(said, { status, retryAfterMs });
   if (status === 401 || status === 403)
     return new RefusedError(status, `${about.place} ${said}`, {
-      hint: status === 403 ? `${REFUSED}; ${leaveOut(about.url)}` : REFUSED,
+      hint: status === 403 ? `${REFUSED}; ${leaveOut(about.url)}; ${NEWER_DAYS}` : REFUSED,
     });
   // What a 304 says is unchanged was not asked for: some APIs mean that there is nothing.
   const isRedirect = status >= 300 && status < 400 && status !== 304;
-  const hint = isRedirect ? NOT_FOLLOWED : (HINTS[status] ?? (status < 400 ? NO_PAGE : undefined));
+  const isNotThere = status === 404 || status === 405;
+  const advice = isNotThere ? `${WRONG_PATH}; ${leaveOut(about.url)}` : HINTS[status];
+  const hint = isRedirect ? NOT_FOLLOWED : (advice ?? (status < 400 ? NO_PAGE : undefined));
   const what = isRedirect ? `answered ${status}, ${target(refusal, about)}` : said;
   return new RequestError(status, `${about.place} ${what}`, { hint });
 }
@@ -61,14 +63,15 @@ const NOT_FOLLOWED =
   'daywalk follows no redirect, since the key would go along; set api.url to the new address if it is the API';
 const NO_PAGE = 'only a 200 is a page';
 
-/** Without `streams` both resources are asked for, and a key may have the right to one of them. */
+const WRONG_PATH = 'is the path prefix in api.url right? It ends before /api/events';
+const NEWER_DAYS = 'if it shows newer days only, set `since` later';
+
+/** Without `streams` both resources are asked for; an API may have one of them only, or a key the right to one. */
 const leaveOut = (url: string): string =>
-  `if it may read other streams, and not ${url.slice(url.lastIndexOf('/api/'))}, name those alone in \`streams\`; if it shows newer days only, set \`since\` later`;
+  `if other streams can be read, and not ${url.slice(url.lastIndexOf('/api/'))}, name those alone in \`streams\``;
 
 const HINTS: Readonly<Record<number, string>> = {
-  400: 'the API did not take a parameter: set page_length lower, and check the filters of the stream',
-  404: 'is the path prefix in api.url right? It ends before /api/events',
-  405: 'is the path prefix in api.url right? It ends before /api/events',
+  400: 'the API did not take a parameter: page_length may be too long, a filter of the stream wrong, or the day too old for it',
   407: 'a proxy asks for a password; it is taken from the URL of the proxy',
   413: 'ask for fewer records per page (page_length)',
 };

@@ -23,7 +23,7 @@ import type { FetchPage } from './answers.ts';
 import { startWorkers } from './concurrency.ts';
 import type { Reader } from './contract.ts';
 import type { WalkEvent, WindowName } from './events.ts';
-import { contradicted, orNull, windowFailure } from './failures.ts';
+import { contradicted, orNull, reasonText, windowFailure } from './failures.ts';
 import {
   isMisaddressed,
   openStreams,
@@ -249,7 +249,7 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
     await releaseLease(database, leased).catch(() => {});
     if (!isOfStream) throw error;
     onEvent({ kind: 'released', window });
-    stopStream(turn, (error as Error).message);
+    stopStream(turn, error);
     return;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
@@ -266,7 +266,7 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
   // Where other pages come, the failures are those of their windows.
-  if (!(await state.known.isThere(!isLong))) stopStream(turn, failure.reason);
+  if (!(await state.known.isThere(!isLong))) stopStream(turn, error);
 }
 
 /** Whether the API is away for the stream of this window alone, as it answers another one. */
@@ -281,8 +281,8 @@ async function isAwayAlone({ states, state, window }: Turn, error: unknown): Pro
   return (await Promise.all(asked)).includes(true);
 }
 
-function stopStream({ state, onEvent }: Turn, reason: string): void {
+function stopStream({ state, onEvent }: Turn, error: unknown): void {
   if (state.stopped) return;
   state.stopped = true;
-  onEvent({ kind: 'stream-stopped', stream: state.stream.name, reason });
+  onEvent({ kind: 'stream-stopped', stream: state.stream.name, reason: reasonText(error) });
 }

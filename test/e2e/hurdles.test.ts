@@ -44,6 +44,19 @@ test('a wrong path', async () => {
   expectAdvice(ended, 2, /404/, /api\.url/);
 });
 
+test('a resource that the API does not have: the others are exported, and the run says how to leave it out', async () => {
+  const scene = await setScene({
+    respond: ({ resource }) =>
+      resource === 'events' ? undefined : { kind: 'body', body: '<h1>Not Found</h1>', status: 404 },
+  });
+  const ended = await scene.here(RANGE);
+  expect(ended, ended.stderr).toMatchObject({ code: 3 });
+  expect(ended.stdout).toMatch(/^1 window complete: /m);
+  expect(ended.stdout).toMatch(
+    /^Stream smart-event was given up .* answered 404.* and not \/api\/smart-event, name those alone in `streams`\)$/m,
+  );
+});
+
 test('an API that is down', async () => {
   const scene = await setScene();
   const away = { ...HASTY, DAYWALK_API_URL: `http://127.0.0.1:${CLOSED_PORT}` };

@@ -51,6 +51,28 @@ describe('a page', () => {
     expect(page.body.toString()).toBe(PAGE);
   });
 
+  test.each([
+    ['text/html;charset=ISO-8859-1', Buffer.from('{"data":[{"user":"Müller"}]}', 'latin1')],
+    [
+      'application/json; charset="windows-1252"',
+      Buffer.from('{"data":[{"user":"Müller"}]}', 'latin1'),
+    ],
+    ['text/html;charset=ISO-8859-1', Buffer.from('{"data":[{"user":"Müller"}]}')],
+    ['application/json', Buffer.from('{"data":[{"user":"Müller"}]}')],
+  ])('may come in an encoding that its type names, or does not: %s', async (type, body) => {
+    const { page } = await fetchFrom(answer(body, { headers: { 'Content-Type': type } }));
+    expect(page.body.toString()).toBe('{"data":[{"user":"Müller"}]}');
+  });
+
+  test.each(['application/json', 'application/json; charset=nonsense', 'text/html; charset=utf-8'])(
+    'in an encoding that its type does not name comes as it is: %s',
+    async (type) => {
+      const body = Buffer.from('{"data":[{"user":"Müller"}]}', 'latin1');
+      const { page } = await fetchFrom(answer(body, { headers: { 'Content-Type': type } }));
+      expect(page.body).toEqual(body);
+    },
+  );
+
   test('may come after fifty early hints (H30)', async () => {
     const { page } = await fetchFrom(({ head, socket }) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(50));

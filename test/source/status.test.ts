@@ -84,6 +84,19 @@ describe('at once, without a second request', () => {
     expect(server.heads).toHaveLength(1);
   });
 
+  test('a 400 says what it may be, also for a single record of an old day', async () => {
+    const server = await scriptedServer([answer('{"error":"not within 7 days"}', { status: 400 })]);
+    const { hint } = (await open(server.url).fails()) as DaywalkError;
+    expect(hint).toMatch(/page_length may be .* a filter .* too old/);
+  });
+
+  test('a 404 says how to leave out what the API does not have', async () => {
+    const server = await scriptedServer([answer('<h1>Not Found</h1>', { status: 404 })]);
+    expect(((await open(server.url).fails()) as DaywalkError).hint).toMatch(
+      /api\.url .*if other streams can be read, and not \/api\/events, name those alone in `streams`$/,
+    );
+  });
+
   test('a 403 says how to leave out what the key may not read; a 401 is of no one stream', async () => {
     const hintOf = async (status: number) => {
       const server = await scriptedServer([answer('', { status })]);
@@ -91,7 +104,7 @@ describe('at once, without a second request', () => {
     };
     const { hint } = await hintOf(403);
     expect(hint).toContain(
-      'if it may read other streams, and not /api/events, name those alone in `streams`; if it shows newer days only, set `since` later',
+      'if other streams can be read, and not /api/events, name those alone in `streams`; if it shows newer days only, set `since` later',
     );
     expect((await hintOf(401)).hint).not.toContain('streams');
   });

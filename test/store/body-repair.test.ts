@@ -132,6 +132,11 @@ describe('what is told', () => {
   test('of what is no JSON is nothing that could be a key', () => {
     expect(() => run('{"a":1,"b": s3cret-of-the-api}')).toThrow(/^not JSON: 30 bytes$/);
   });
+
+  test('of what has NaN in it, as Python writes it, is none either, and says so', () => {
+    const said = expect.objectContaining({ hint: expect.stringMatching(/NaN$/) });
+    expect(() => run('{"data":[{"score":NaN}]}')).toThrow(said);
+  });
 });
 
 describe('time', () => {

@@ -657,6 +657,36 @@ it('a page that is shorter than others were is no union where one question is an
   await exported(exporting);
 });
 
+describe('a day of which too much is shown in part', () => {
+  const MOST = 12;
+  const exportOf = (says: (isMuch: boolean) => string) => {
+    const isMuch = (request: PageRequest) => source.within(request).length > MOST;
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(1_000, 40), [second]: records(2_000, 11) },
+      {
+        totals: 'exact',
+        arrange: (list) => (list.length > MOST ? list.filter((_, index) => index % 4 === 0) : list),
+        wrap: (list, total, request) =>
+          `{"totalResults":${total},${says(isMuch(request))},"rows":[${list.join(',')}]}`,
+      },
+    );
+    return { server, source, stream: newStream(), since: first, pageLength: 30 };
+  };
+
+  it('is split where parts of it are shown whole', async () => {
+    const results = await exported(exportOf((isMuch) => `"containsSampledData":${isMuch}`));
+    for (const { state } of results.values()) expect(state).toBe('complete');
+  });
+
+  it('has failed, and is not split, where each answer says that there is more', async () => {
+    const exporting = exportOf(() => '"partial":true');
+    const result = (await exported(exporting)).get(first);
+    expect(result).toMatchObject({ state: 'failed' });
+    expect(result?.lastError).toMatch(/says that there is more/);
+    expect(exporting.source.asked.length).toBeLessThan(80);
+  });
+});
+
 it('pages that each say that they are partial are no union where one question is answered in different ways', async () => {
   const isWhole = ({ from, to }: PageRequest) =>
     `${from}${to}` === `${second} 00:00:00${second} 23:59:59`;

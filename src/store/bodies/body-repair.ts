@@ -53,7 +53,7 @@ export function repair(received: Buffer, limits: Partial<typeof LIMITS> = {}): R
   // A message of JSON.parse quotes the body, which may hold a key (I10).
   if (documentOf(body) === undefined)
     throw new EnvelopeError(`not JSON: ${body.length} bytes`, {
-      hint: 'the body was damaged on the way, or something other than the API answers',
+      hint: 'the body was damaged on the way, something other than the API answers, or its source writes what JSON does not have, as NaN',
     });
   const repairing = new Repairing(body, { ...LIMITS, ...limits });
   if (body !== received) repairing.note('utf16', 0, () => received.toString('hex', 0, 2));

@@ -23,10 +23,15 @@ export async function settleContradiction(
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
   if ((await answersDiffer(context)) || times < CONTRADICTIONS_BEFORE_SPLIT) return null;
   const isC2 = said.rule === 'C2';
-  if (isC2 && (await tellsOfParts(context))) return splitUp(context, said.reason, null);
+  if (isC2 && (await saysOfPart(context, 2, ({ total }) => total !== null)))
+    return splitUp(context, said.reason, null);
   if (said.least <= newest.stored) {
     // No part tells a total either: neither will another walk.
     if (times <= context.walkAttempts && !(isC2 && isDivisible(context))) return null;
+    const length = context.knowledge.pageLength(context.pageLength);
+    const isWhole = ({ came, more }: Pick<Claim, 'came' | 'more'>) => came < length && !more;
+    if (!isC2 && (await saysOfPart(context, length, isWhole)))
+      return splitUp(context, said.reason, null);
     const hint = isC2 ? LACKS_TOTAL : undefined;
     throw contradicted(`${said.reason}, in ${times} walks (${said.rule})`, hint);
   }
@@ -35,13 +40,17 @@ export async function settleContradiction(
   return splitUp(context, said.reason, newest.stored, said.least);
 }
 
-/** Whether the source, which tells no total of a window, does of a part of it: there may be too many to count. */
-async function tellsOfParts(context: WindowContext): Promise<boolean> {
+/** Whether the source says of a part of the window what it does not of the whole: its total, or that this is all. There may be too much. */
+async function saysOfPart(
+  context: WindowContext,
+  length: number,
+  says: (answer: Omit<Claim, 'start' | 'length'>) => boolean,
+): Promise<boolean> {
   const { window } = context;
   if (!isDivisible(context)) return false;
   for (const part of partsOf(window, true)) {
-    const { came, total } = await question(context, { ...window, ...part }, 0, 2);
-    if (came > 0 && total !== null) return true;
+    const answer = await question(context, { ...window, ...part }, 0, length);
+    if (answer.came > 0 && says(answer)) return true;
   }
   return false;
 }
