@@ -1234,6 +1234,34 @@ begin
   return 'split';
 end $$;
 
+-- Lets go of the days before `since` that an earlier one had planned, that failed, and of which no page is stored: the source may not give them
+-- any more, and who sets `since` later does not want them. They are no gaps then; an earlier `since` or a backfill has them planned anew. The
+-- midnight beside a day that stays is one of that. It runs with the rights of its owner: a worker may not remove windows.
+create function daywalk.drop_unwanted_days(of_stream integer) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  going bigint[];
+begin
+  perform daywalk.lock_stream(of_stream);
+  going := array(
+    select d.window_id
+      from daywalk.windows d join daywalk.streams s on s.stream_id = d.stream_id
+     where d.stream_id = of_stream and d.kind = 'day' and d.day < s.since and d.purpose = 'scheduled' and d.state = 'failed' and d.proof is null
+       and d.lease_id is null
+       and not exists (select from daywalk.windows part where part.split_from = d.window_id)
+       and not exists (select from daywalk.walks k where k.window_id = d.window_id and k.pages > 0)
+       and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
+       for update of d);
+  update daywalk.windows cut set day = beside.day
+    from daywalk.windows gone
+    join daywalk.windows beside on beside.stream_id = gone.stream_id and beside.kind = 'day' and abs(beside.day - gone.day) = 1
+   where gone.window_id = any (going) and beside.window_id <> all (going)
+     and cut.stream_id = of_stream and cut.day = gone.day and beside.day in (cut.midnight, cut.midnight + 1);
+  update daywalk.windows set current_walk = null where window_id = any (going);
+  delete from daywalk.walks where window_id = any (going);
+  delete from daywalk.windows where window_id = any (going);
+end $$;
+
 -- Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the day stays, and it
 -- stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away for a while comes back.
 -- Returns retired or lost.

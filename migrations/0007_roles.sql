@@ -38,7 +38,7 @@ end $$;
 comment on function daywalk.let_audit is 'Gives a role everything to read and nothing to write; run by the owner of the schema, again after an upgrade.';
 
 -- A worker reads and writes rows; it removes only what several streams share and what was noted of the API. It may not delete or
--- prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition and keeping
+-- prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition, dropping unwanted days and keeping
 -- record tables in step.
 create function daywalk.let_work(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -58,7 +58,7 @@ begin
       from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'retime_tables', 'keep_pruned_day', 'swap_table']));
+                                  'drop_table_day', 'retime_tables', 'keep_pruned_day', 'swap_table', 'drop_unwanted_days']));
 end $$;
 comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
 

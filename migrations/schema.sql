@@ -1147,6 +1147,35 @@ begin
      and not exists (select from daywalk.prunings g where g.stream_id = s.stream_id and g.day = y.day and g.what = 'day');
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.drop_unwanted_days(of_stream integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  going bigint[];
+begin
+  perform daywalk.lock_stream(of_stream);
+  going := array(
+    select d.window_id
+      from daywalk.windows d join daywalk.streams s on s.stream_id = d.stream_id
+     where d.stream_id = of_stream and d.kind = 'day' and d.day < s.since and d.purpose = 'scheduled' and d.state = 'failed' and d.proof is null
+       and d.lease_id is null
+       and not exists (select from daywalk.windows part where part.split_from = d.window_id)
+       and not exists (select from daywalk.walks k where k.window_id = d.window_id and k.pages > 0)
+       and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
+       for update of d);
+  update daywalk.windows cut set day = beside.day
+    from daywalk.windows gone
+    join daywalk.windows beside on beside.stream_id = gone.stream_id and beside.kind = 'day' and abs(beside.day - gone.day) = 1
+   where gone.window_id = any (going) and beside.window_id <> all (going)
+     and cut.stream_id = of_stream and cut.day = gone.day and beside.day in (cut.midnight, cut.midnight + 1);
+  update daywalk.windows set current_walk = null where window_id = any (going);
+  delete from daywalk.walks where window_id = any (going);
+  delete from daywalk.windows where window_id = any (going);
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2208,7 +2237,7 @@ begin
       from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'retime_tables', 'keep_pruned_day', 'swap_table']));
+                                  'drop_table_day', 'retime_tables', 'keep_pruned_day', 'swap_table', 'drop_unwanted_days']));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.lock_stream(of_stream integer)

@@ -71,7 +71,7 @@ const leaveOut = (url: string): string =>
   `if other streams can be read, and not ${url.slice(url.lastIndexOf('/api/'))}, name those alone in \`streams\``;
 
 const HINTS: Readonly<Record<number, string>> = {
-  400: 'the API did not take a parameter: page_length may be too long, a filter of the stream wrong, or the day too old for it',
+  400: 'the API did not take a parameter: page_length may be too long, a filter of the stream wrong, or the day too old for it (set `since` later)',
   407: 'a proxy asks for a password; it is taken from the URL of the proxy',
   413: 'ask for fewer records per page (page_length)',
 };

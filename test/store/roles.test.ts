@@ -119,6 +119,13 @@ describe('the worker', () => {
     expect(await codeOf(worker.query(statement))).toBe(DENIED);
   });
 
+  it('drops days that are not wanted, and no others', async () => {
+    const count = 'select count(*)::int as windows from daywalk.windows';
+    const before = await server.query(count);
+    expect(await codeOf(worker.query('select daywalk.drop_unwanted_days(1)'))).toBe('done');
+    expect(await server.query(count)).toEqual(before);
+  });
+
   it('makes partitions of months that can have days, and of no others', async () => {
     const made = async (month: string) => {
       const code = await codeOf(worker.query(`select daywalk.ensure_partition(${month})`));

@@ -79,7 +79,8 @@ function exportOf(
     source,
     stream,
     statesOf,
-    run: () => runOnce(exporting),
+    /** @param from another `since`. */
+    run: (from = since) => runOnce({ ...exporting, since: from }),
     later: () => letTimePass(server, '24 hours'),
     refuse: (now: typeof refuse) => {
       refuse = now;
@@ -288,6 +289,57 @@ it('a day of which a cut alone has shown a record is none that its source has fo
     { state: 'complete', published: records(1_000, 1) },
     { state: 'complete', published: records(2_000, 5) },
   ]);
+});
+
+describe('days that a new source refuses as they are too old', () => {
+  const refusing = async () => {
+    const export_ = exportOf(4);
+    const [, , third = ''] = export_.days;
+    export_.keepFrom(third);
+    await export_.run();
+    return { ...export_, third };
+  };
+  const gaps = () => server.query('select from daywalk.gaps');
+
+  it('are let go of where `since` is set behind them, and the first one that is shown is complete', async () => {
+    const { run, later, third } = await refusing();
+    expect(await windowStates()).toEqual(['failed', 'failed', 'complete', 'complete']);
+    await later();
+    await run(third);
+    expect(await windowStates()).toEqual(['complete', 'complete']);
+    expect(await gaps()).toEqual([]);
+  });
+
+  it('are asked for again where an earlier one follows, and those that are shown then are complete', async () => {
+    const { days, run, later, refuse, third } = await refusing();
+    await run(third);
+    refuse(() => {});
+    await later();
+    await run(days[0]);
+    expect(await windowStates()).toEqual(['complete', 'complete', 'complete', 'complete']);
+    expect(await gaps()).toEqual([]);
+  });
+
+  it('stay gaps where a backfill asked for them', async () => {
+    const { days, run, backfill, third } = await refusing();
+    await run(third);
+    await backfill(days[0] ?? '');
+    await run(third);
+    expect(await windowStates()).toEqual(['failed', 'complete', 'complete']);
+  });
+});
+
+it('a day before `since` of which a page is stored stays a gap', async () => {
+  const { days, run, refuse, later } = exportOf(3, { size: 40 });
+  const [first = '', second] = days;
+  refuse(({ start, from, to }) => {
+    const isWhole = from === `${first} 00:00:00` && to === `${first} 23:59:59`;
+    if (from.startsWith(first) && (start > 0 || !isWhole)) throw TOO_OLD;
+  });
+  await run();
+  await later();
+  await run(second);
+  expect(await server.query('select day::text from daywalk.gaps')).toContainEqual({ day: first });
 });
 
 describe('days before all that were exported, which show nothing', () => {
