@@ -33,8 +33,6 @@ export interface ExportedTable {
   readonly id: number;
   /** Its columns with their types and paths, in words; equal where the files of two days fit together. */
   readonly columns: string;
-  /** In which its times without an offset are read; absent: it has no times. */
-  readonly timeZone?: string;
 }
 
 /** What is exported. */

@@ -158,12 +158,11 @@ async function exportDay(job: Job, asked: AskedDay): Promise<'skipped' | Written
     reason,
     earlierFile: there === undefined ? null : path,
   });
-  // Of a day that is away nothing is read in another time zone.
   const isThere = (now: ArchivedDay): boolean =>
     there !== undefined &&
     isOf(there, now) &&
     there.table?.id === table?.id &&
-    (there.table?.timeZone === table?.timeZone || isAway(now.state));
+    (now.timeZone === undefined || there.timeZone === now.timeZone);
   let day = asked;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (day.state === null) return leftOut('missing', day.reason);

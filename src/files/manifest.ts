@@ -65,6 +65,8 @@ export function aboutDay(day: ArchivedDay) {
     gone: day.gone,
     /** Pruned days whose files are beside it: what was shown under them, and is shown of this day since, is in those only. */
     ...(day.beside?.length && { beside: day.beside }),
+    /** In which the times of a record table were read that have no offset. */
+    ...(day.timeZone && { timeZone: day.timeZone }),
     /** Where the day stands in `daywalk.ledger` as it is in the file; null: not yet. */
     ledger: day.ledger,
     /** The key of its publication, by which it is known as long as the ledger does not have it. */

@@ -25,6 +25,8 @@ export interface ArchivedDay extends Omit<KnownDay, 'standing' | 'completeWindow
   readonly publications: readonly string[];
   /** Of a day of a record table: the key of the publication that it holds. */
   readonly publication?: string;
+  /** Of a day of a record table: in which its times without an offset are read; absent: it has no times, or stays as it was read before its pages went. */
+  readonly timeZone?: string;
   /** It is in a folder or bucket, and there. */
   readonly moved?: MovedDay;
   /** How many of its records were shown under other days until those were pruned. */

@@ -31,9 +31,8 @@ export async function tableContents(database: Database, name: string): Promise<C
           : `There are ${tables.map((one) => one.name).join(', ')}.`,
     });
   const columns = columnsOf(table);
-  const { id, described, timeZone } = table;
   return {
-    table: { name, id, columns: described, ...(timeZone !== null && { timeZone }) },
+    table: { name, id: table.id, columns: table.described },
     streams: [table.stream],
     format: 'parquet',
     async listDays(range) {
@@ -59,9 +58,11 @@ function asHeld(table: TableToExport, day: ArchivedDay, held: TableDay | undefin
   if (held?.state === 'over') return left('pruned', `the retention of ${name} is over`);
   if (held?.state === 'held' && held.publication !== null) {
     const { publication, records } = held;
+    const { timeZone } = table;
+    const about = { publication, ...(timeZone !== null && !isAway(day.state) && { timeZone }) };
     // It has what came back beside a pruned day under that day still.
-    if (table.outlives) return { ...day, state: 'complete', records, publication, stood: {} };
-    if (day.state === 'complete') return { ...day, publication };
+    if (table.outlives) return { ...day, ...about, state: 'complete', records, stood: {} };
+    if (day.state === 'complete') return { ...day, ...about };
   }
   return isAway(day.state)
     ? day

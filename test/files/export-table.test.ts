@@ -95,6 +95,22 @@ async function publishAnew(streamId: number, texts: readonly string[]): Promise<
   await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
 }
 
+/** Prunes the day. */
+async function markPruned(streamId: number): Promise<void> {
+  await server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, DAY]);
+  await server.query(
+    `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) from daywalk.shown_days d where d.day = $2::date`,
+    [streamId, DAY],
+  );
+}
+
+/** Has times without an offset be of this zone from now on. */
+async function readIn(timeZone: string): Promise<void> {
+  const calendar = { since: null, firstSince: DAY, timeZone, settleMs: 0 };
+  await registerStreams(database, [{ name: 'events', resource: 'events', filters: {} }], calendar);
+  await sync(database);
+}
+
 describe('a file of a record table', () => {
   const VALUES = [
     `{"t": "ü \\" \\n\\\\ 分析", "flag": true, "small": -32768, "whole": 2147483647, "big": 9223372036854775807, "n": ${LONG},
@@ -306,15 +322,27 @@ describe('a day', () => {
     await sync(database);
     const folder = temporaryFolder();
     await exportTable(folder);
-    const calendar = { since: null, firstSince: DAY, timeZone: 'Asia/Tokyo', settleMs: 0 };
-    const stream = { name: 'events', resource: 'events', filters: {} } as const;
-    await registerStreams(database, [stream], calendar);
-    await sync(database);
+    await readIn('Asia/Tokyo');
     expect(await exportTable(folder)).toMatchObject({ written: 1, skipped: 0 });
     expect(await exportTable(folder)).toMatchObject({ written: 0, skipped: 1 });
     expect(await ask(`select epoch("at")::bigint::varchar from ${filesOf(folder)}`)).toEqual([
       [String(Date.parse('2026-03-05T01:00:00Z') / 1_000)],
     ]);
+  });
+
+  it('whose pages are pruned stays as its times were read, and its file says in which time zone', async () => {
+    const streamId = await daysWith({ [DAY]: ['{"at": "2026-03-05T10:00:00"}'] });
+    await apply(database, tableOf([column('at', 'timestamptz')], { retention: null }));
+    await sync(database);
+    const folder = temporaryFolder();
+    await exportTable(folder);
+    await markPruned(streamId);
+    await readIn('Asia/Tokyo');
+    expect(await exportTable(folder)).toMatchObject({ written: 0, skipped: 1 });
+    expect(manifestOf(folder).files).toMatchObject([{ timeZone: 'UTC' }]);
+    const later = temporaryFolder();
+    expect(await exportTable(later)).toMatchObject({ written: 1 });
+    expect(manifestOf(later).files[0]).not.toHaveProperty('timeZone');
   });
 
   it('that is published anew while it is read is read again', async () => {
@@ -380,11 +408,7 @@ describe('a day', () => {
     await sync(database);
     const before = temporaryFolder();
     await exportTable(before);
-    await server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, DAY]);
-    await server.query(
-      `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) from daywalk.shown_days d`,
-      [streamId, DAY],
-    );
+    await markPruned(streamId);
     await sync(database);
     expect(await exportTable(temporaryFolder(), 'longer')).toMatchObject({
       written: 1,
@@ -416,11 +440,7 @@ it('a day behind a pruned one is exported as a table that outlives the pages has
   await sync(database);
   const folder = temporaryFolder();
   await exportTable(folder, 'alerts', BOTH);
-  await server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, DAY]);
-  await server.query(
-    `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) from daywalk.shown_days d where d.day = $2::date`,
-    [streamId, DAY],
-  );
+  await markPruned(streamId);
   await sync(database);
   expect(await exportTable(folder, 'alerts', { to: last })).toMatchObject({ incomplete: [] });
   const ids = await ask(`select id::varchar from ${filesOf(folder)} order by id`);
