@@ -1236,11 +1236,12 @@ end $$;
 
 -- Lets go of the days before `since` that an earlier one had planned, that failed, and of which no page is stored: the source may not give them
 -- any more, and who sets `since` later does not want them. They are no gaps then; an earlier `since` or a backfill has them planned anew. The
--- midnight beside a day that stays is one of that. It runs with the rights of its owner: a worker may not remove windows.
-create function daywalk.drop_unwanted_days(of_stream integer) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- midnight beside a day that stays is one of that. It runs with the rights of its owner: a worker may not remove windows. Returns those days.
+create function daywalk.drop_unwanted_days(of_stream integer) returns date[]
+language plpgsql strict security definer set search_path = pg_catalog, pg_temp as $$
 declare
   going bigint[];
+  dropped date[];
 begin
   perform daywalk.lock_stream(of_stream);
   going := array(
@@ -1259,7 +1260,9 @@ begin
      and cut.stream_id = of_stream and cut.day = gone.day and beside.day in (cut.midnight, cut.midnight + 1);
   update daywalk.windows set current_walk = null where window_id = any (going);
   delete from daywalk.walks where window_id = any (going);
-  delete from daywalk.windows where window_id = any (going);
+  with deleted as (delete from daywalk.windows where window_id = any (going) returning day)
+  select array_agg(day order by day) into dropped from deleted;
+  return coalesce(dropped, '{}');
 end $$;
 
 -- Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the day stays, and it

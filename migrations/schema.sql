@@ -1148,13 +1148,14 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.drop_unwanted_days(of_stream integer)
- RETURNS void
+ RETURNS date[]
  LANGUAGE plpgsql
- SECURITY DEFINER
+ STRICT SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   going bigint[];
+  dropped date[];
 begin
   perform daywalk.lock_stream(of_stream);
   going := array(
@@ -1173,7 +1174,9 @@ begin
      and cut.stream_id = of_stream and cut.day = gone.day and beside.day in (cut.midnight, cut.midnight + 1);
   update daywalk.windows set current_walk = null where window_id = any (going);
   delete from daywalk.walks where window_id = any (going);
-  delete from daywalk.windows where window_id = any (going);
+  with deleted as (delete from daywalk.windows where window_id = any (going) returning day)
+  select array_agg(day order by day) into dropped from deleted;
+  return coalesce(dropped, '{}');
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)

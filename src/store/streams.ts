@@ -54,7 +54,6 @@ export async function registerStreams(
   const rows = await putStreams(database, streams, calendar);
   if (rows.length < streams.length) await requireUnchanged(database, streams);
   await bringBackSightings(database, rows);
-  await dropUnwanted(database, rows);
   await showFiltered(database, streams);
   await identifyAnew(database);
   return streams.map((stream) => {
@@ -124,22 +123,6 @@ async function bringBackSightings(
   await database.persist(
     `update daywalk.windows set shown_at = clock_timestamp()
       where stream_id = any ($1::integer[]) and shown_at > clock_timestamp()`,
-    [streams.map(({ streamId }) => streamId)],
-  );
-}
-
-/** Days before `since` that failed, and of which nothing is stored, are not wanted any more; see `daywalk.drop_unwanted_days`. */
-async function dropUnwanted(
-  database: Database,
-  streams: readonly RegisteredStream[],
-): Promise<void> {
-  await database.persist(
-    `select daywalk.drop_unwanted_days(s.stream_id)
-       from daywalk.streams s
-      where s.stream_id = any ($1::integer[])
-        and exists (select from daywalk.windows w
-                     where w.stream_id = s.stream_id and w.day < s.since and w.last_error is not null
-                       and w.kind = 'day' and w.purpose = 'scheduled' and w.state = 'failed' and w.proof is null)`,
     [streams.map(({ streamId }) => streamId)],
   );
 }

@@ -14,6 +14,7 @@ import { type RegisteredStream, registerStreams } from '../store/streams.ts';
 import {
   askAgain,
   databaseNow,
+  dropUnwantedDays,
   listDays,
   listKnownSpans,
   planLooks,
@@ -75,7 +76,7 @@ export async function catchUp(
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
-  const calendar = await openCalendar(parts.database, options);
+  const calendar = await openRun(parts, options);
   const planMissing = () => planBy(calendar);
   await planMissing();
   const scope = { trigger, range: null, newestFirst: false, planMissing };
@@ -119,7 +120,7 @@ export async function backfill(
   signal: AbortSignal,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
-  const calendar = await openCalendar(parts.database, options);
+  const calendar = await openRun(parts, options);
   const all = await stepsOf(calendar, request);
   const steps = all.filter((step) => step.action !== 'skip');
   await planSteps(calendar, steps, null);
@@ -174,6 +175,17 @@ async function openCalendar(database: Database, options: ExportOptions): Promise
   const registered = await registerStreams(database, streams, calendar);
   const streamIds = registered.map(({ streamId }) => streamId);
   return { database, options, now, streams: registered, streamIds };
+}
+
+/** As {@link openCalendar}; days that an earlier `since` wanted, and that failed, are dropped and told. */
+async function openRun({ database, log }: ExportParts, options: ExportOptions): Promise<Calendar> {
+  const calendar = await openCalendar(database, options);
+  for (const dropped of await dropUnwantedDays(database, calendar.streamIds))
+    log.warn(
+      dropped,
+      'these days are before since now: they failed, nothing of them is stored, and they are not asked for any more',
+    );
+  return calendar;
 }
 
 async function stepsOf(calendar: Calendar, request: BackfillRequest): Promise<BackfillStep[]> {
