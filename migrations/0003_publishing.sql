@@ -1261,8 +1261,8 @@ begin
   update daywalk.windows set current_walk = null where window_id = any (going);
   delete from daywalk.walks where window_id = any (going);
   with deleted as (delete from daywalk.windows where window_id = any (going) returning day)
-  select array_agg(day order by day) into dropped from deleted;
-  return coalesce(dropped, '{}');
+  select coalesce(array_agg(day order by day), '{}') into dropped from deleted;
+  return dropped;
 end $$;
 
 -- Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the day stays, and it

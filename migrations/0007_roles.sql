@@ -38,8 +38,8 @@ end $$;
 comment on function daywalk.let_audit is 'Gives a role everything to read and nothing to write; run by the owner of the schema, again after an upgrade.';
 
 -- A worker reads and writes rows; it removes only what several streams share and what was noted of the API. It may not delete or
--- prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition, dropping unwanted days and keeping
--- record tables in step.
+-- prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition, dropping unwanted
+-- days and keeping record tables in step.
 create function daywalk.let_work(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin

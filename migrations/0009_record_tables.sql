@@ -454,11 +454,11 @@ begin
 end $$;
 
 -- Days of which only this table still holds records, because their pages are pruned; none where it does not outlive these.
-create function daywalk.days_left_in(old_one daywalk.record_tables) returns setof daywalk.table_days
+create function daywalk.days_left_in(of_table daywalk.record_tables) returns setof daywalk.table_days
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select y.* from daywalk.table_days y
-   where old_one.outlives and y.table_id = old_one.table_id and y.records > 0
-     and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+   where of_table.outlives and y.table_id = of_table.table_id and y.records > 0
+     and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = of_table.stream and g.day = y.day and g.what = 'day')
 $$;
 
 -- Those of them that are to be kept; none where the new table does not outlive pages, or is one of another stream.

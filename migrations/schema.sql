@@ -1014,15 +1014,15 @@ AS $function$
    where s.stream_id = of_stream
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.days_left_in(old_one daywalk.record_tables)
+CREATE OR REPLACE FUNCTION daywalk.days_left_in(of_table daywalk.record_tables)
  RETURNS SETOF daywalk.table_days
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select y.* from daywalk.table_days y
-   where old_one.outlives and y.table_id = old_one.table_id and y.records > 0
-     and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+   where of_table.outlives and y.table_id = of_table.table_id and y.records > 0
+     and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = of_table.stream and g.day = y.day and g.what = 'day')
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables)
@@ -1175,8 +1175,8 @@ begin
   update daywalk.windows set current_walk = null where window_id = any (going);
   delete from daywalk.walks where window_id = any (going);
   with deleted as (delete from daywalk.windows where window_id = any (going) returning day)
-  select array_agg(day order by day) into dropped from deleted;
-  return coalesce(dropped, '{}');
+  select coalesce(array_agg(day order by day), '{}') into dropped from deleted;
+  return dropped;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)

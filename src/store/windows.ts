@@ -98,15 +98,17 @@ export async function planWindows(
   return rows.filter(({ kind }) => kind === 'day').length;
 }
 
-/** Drops the days before `since` that the schedule had planned, that failed, and of which nothing is stored. @returns them, by stream. */
+/**
+ * Drops the days before `since` that the schedule had planned, that failed, and of which nothing is stored, as `daywalk.drop_unwanted_days`
+ * decides; a stream without an error before its `since`, as most are, is not locked for it.
+ * @returns them, by stream.
+ */
 export function dropUnwantedDays(database: Database, streamIds: readonly number[]) {
   return database.persist<{ readonly stream: string; readonly days: readonly Day[] }>(
     `select name as stream, to_jsonb(days) as days
        from daywalk.streams s
       cross join lateral daywalk.drop_unwanted_days(case when exists (
-              select from daywalk.windows w
-               where w.stream_id = s.stream_id and w.day < s.since and w.last_error is not null
-                 and w.kind = 'day' and w.purpose = 'scheduled' and w.state = 'failed' and w.proof is null) then s.stream_id end) as days
+              select from daywalk.windows w where w.stream_id = s.stream_id and w.day < s.since and w.last_error is not null) then s.stream_id end) as days
       where s.stream_id = any ($1::integer[]) and days <> '{}'`,
     [streamIds],
   );
