@@ -9,6 +9,15 @@ import { EmbeddedPostgresError, explained, hasCode } from './errors.ts';
 export type Binaries = Awaited<ReturnType<typeof prepareBinaries>>;
 
 /**
+ * For glibc: what a session has freed it keeps, up to 32 MB, for the next page, which would otherwise ask the kernel for the same
+ * memory again (`man 3 mallopt`). Both, because setting one ends the adjusting of the other.
+ */
+const KEEPS_MEMORY = {
+  MALLOC_TRIM_THRESHOLD_: `${32 << 20}`,
+  MALLOC_MMAP_THRESHOLD_: `${16 << 20}`,
+};
+
+/**
  * Finds the programs for this machine, and does what their package's install script would do, which many installations
  * do not allow: makes them executable, and the links between the shared libraries; those in `links`, a folder of our own.
  * @throws {EmbeddedPostgresError} if they are not installed, or cannot be run.
@@ -33,7 +42,8 @@ export async function prepareBinaries(links: string) {
     });
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH';
   // A library that was found through a link looks for its own beside the link, hence the second folder.
-  return { ...programs, environment: { [variable]: `${links}:${join(native, 'lib')}` } };
+  const environment = { ...KEEPS_MEMORY, [variable]: `${links}:${join(native, 'lib')}` };
+  return { ...programs, environment };
 }
 
 function findPackage(name: string): string {
