@@ -54,18 +54,20 @@ export function withExport<T>(
     for (const line of notBegun(settings)) log.warn(line);
     const notifier = openNotifier(settings, systemClock, log, redactor.redact);
     later(notifier);
-    const page = (await daemon?.openPage(log)) ?? null;
+    const asTold = { notifier, signal };
+    const page = daemon ? await notifyingFailure(asTold, () => daemon.openPage(log)) : null;
     if (page !== null) later(page);
     const onAway = (error: Error) => page?.waiting(error.message);
     const open = () => openDatabase(asked, log, { makes, onAway });
-    const telling = () => notifyingFailure({ notifier, signal }, open);
+    const telling = () => notifyingFailure(asTold, open);
     const opened = await (daemon ? untilReached(telling, open, log, signal) : telling());
     later(opened);
     if (daemon) tellUrl({ settings, url: opened.url }, log);
     const { database } = opened;
     await notifier.attach(database);
     page?.attach(opened.url);
-    const walking = await openWalking(asked, { database, log, later }, daemon?.watch);
+    const opening = () => openWalking(asked, { database, log, later }, daemon?.watch);
+    const walking = await notifyingFailure(asTold, opening);
     return work({ ...asked, ...walking, log, database, notifier });
   };
   // Before all of it is closed, which may take longer than a stopped program has.

@@ -56,7 +56,7 @@ export async function openObjectStore({ settings, log, later }: Opening): Promis
     pathStyle: settings.tierPathStyle,
     region: tierRegion,
     keys: keysOf(settings),
-    tls: tierCaFile === undefined ? {} : { ca: readAgain(tierCaFile) },
+    tls: tierCaFile === undefined ? {} : { ca: readAgain(tierCaFile), of: 'tier' },
     proxy: proxyOf(settings),
     clock: systemClock,
     redactor,

@@ -99,7 +99,7 @@ function alarmLines({ kind, since }: Notification, problems: readonly Trouble[],
   const more = problems.length - MOST_PROBLEMS;
   return linesOf(
     shown,
-    more > 0 && `… and ${more} more; \`daywalk gaps\` lists them.`,
+    more > 0 && `… and ${more} more; \`daywalk status\` shows them.`,
     kind === 'still failing' && `It has been failing for ${lasted}.`,
   );
 }

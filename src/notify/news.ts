@@ -81,7 +81,7 @@ export function wordsOfGone(days: readonly GoneDay[], count: number): Words {
     what: `a source does not show some records of ${counted(count, 'day')} any more`,
     lines: [...lines, 'They are kept (gone_since in daywalk.events). Find out who deleted them.'],
     more: { count, days },
-    urgent: false,
+    urgent: true,
   };
 }
 

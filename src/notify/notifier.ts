@@ -113,7 +113,8 @@ async function troublesOf(
   try {
     const streams = settings.streams.map(({ name }) => name);
     const { health } = await readHealth(database, streams, expectationOf(settings));
-    return [...early, ...health.problems, ...health.lost];
+    // The loss of events first: of many, only the first are told.
+    return [...early, ...health.lost, ...health.problems];
   } catch {
     // A database that is away has ended the run as well, or the next run says so; that all is well it does not say.
     return early.length > 0 ? early : null;

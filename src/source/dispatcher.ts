@@ -12,6 +12,8 @@ export interface TlsOptions {
   readonly ca?: string | undefined;
   readonly clientCert?: string | undefined;
   readonly clientKey?: string | undefined;
+  /** Whose settings they are, for messages. */
+  readonly of?: 'api' | 'tier';
 }
 
 /** Proxy URLs by the scheme of the API, and the hosts to go to directly, as in `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`. */
@@ -100,13 +102,13 @@ const loginOf = ({ username, password }: URL) => {
 };
 
 function checkedTls(tls: TlsOptions) {
-  if (tls.ca !== undefined) checkCertificates(tls.ca);
+  if (tls.ca !== undefined) checkCertificates(tls.ca, `${tls.of ?? 'api'}.ca_file`);
   const checked = { ca: tls.ca, cert: tls.clientCert, key: tls.clientKey };
   try {
     createSecureContext(checked);
   } catch (cause) {
-    throw new SettingsError('the client certificate and its key cannot be used', {
-      hint: 'both are PEM text without a passphrase, and belong together',
+    throw new SettingsError('api.client_cert_file and api.client_key_file cannot be used', {
+      hint: 'both files are PEM text without a passphrase, and belong together',
       cause,
     });
   }
@@ -114,13 +116,13 @@ function checkedTls(tls: TlsOptions) {
 }
 
 /** OpenSSL skips what it cannot read, and then trusts nobody; so every certificate is read here first. */
-function checkCertificates(pem: string): void {
+function checkCertificates(pem: string, setting: string): void {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
     if (found.length === 0) throw new Error('no certificate found');
     for (const certificate of found) new X509Certificate(certificate);
   } catch (cause) {
-    throw new SettingsError('the CA file holds no readable PEM certificate', {
+    throw new SettingsError(`the file of ${setting} holds no readable PEM certificate`, {
       hint: 'it is a text file with -----BEGIN CERTIFICATE-----',
       cause,
     });

@@ -148,7 +148,9 @@ test('certificates that cannot be used are a finding beside the others', async (
   const ended = await scene.here(['doctor'], { DAYWALK_API_CA_FILE: file });
   expect(ended, ended.stderr).toMatchObject({ code: 2 });
   expect(ended.stdout).toMatch(/^✓ database +PostgreSQL /m);
-  expect(ended.stdout).toMatch(/^✗ API +the CA file holds no readable PEM certificate\n.*→ it is/m);
+  expect(ended.stdout).toMatch(
+    /^✗ API +the file of api.ca_file holds no readable PEM certificate\n.*→ it is/m,
+  );
 });
 
 describe('the time zone, by the records at the edges of a day', () => {

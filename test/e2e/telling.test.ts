@@ -1,9 +1,12 @@
 /** Telling people, with the real program: pings of run, backfill and worker, the webhook on changes only, and never a changed result. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
 import { dayAgo } from '../support/days.ts';
 import { startHookServer } from '../support/hook-server.ts';
 import { atNight } from '../support/night.ts';
+import { temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 
 const SETTINGS = {
@@ -129,6 +132,22 @@ atNight(
     expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
   },
 );
+
+test('a file of settings that cannot be used ends a run, and that is told', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene({ eventsPerDay: 60 });
+  const file = join(temporaryFolder(), 'ca.pem');
+  await writeFile(file, 'rotated');
+  const ended = await scene.here(['run'], {
+    ...SETTINGS,
+    DAYWALK_API_CA_FILE: file,
+    DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
+  });
+  expect(ended, ended.stderr).toMatchObject({ code: 2 });
+  expect(hook.got.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { event: 'failing', problems: [{ text: expect.stringContaining('api.ca_file') }] },
+  ]);
+});
 
 test('the worker serves its status, pings each pass, and does not ping when it is stopped', async () => {
   const hook = await startHookServer();

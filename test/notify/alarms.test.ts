@@ -9,7 +9,8 @@ import type { Database } from '../../src/store/database.ts';
 import { load } from '../settings/loading.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startHookServer } from '../support/hook-server.ts';
-import { openDatabase } from '../support/store.ts';
+import { publishNext } from '../support/publishing.ts';
+import { openDatabase, planDays } from '../support/store.ts';
 
 const STREAMS = ['events', 'smart-event'];
 let server: TestDatabase;
@@ -137,4 +138,23 @@ it('a state that cannot be read is no recovery', async () => {
   await server.query('alter table daywalk.away rename to days');
   await end();
   expect(told()).toMatchObject([{ event: 'failing' }, { event: 'recovered' }]);
+});
+
+it('what a source lost is told before the days that failed, of which only the first are', async () => {
+  const days = ['2026-02-18', '2026-02-20', '2026-02-22', '2026-02-24', '2026-02-26', '2026-02-28'];
+  const streamId = await planDays(database, ['2026-02-16', ...days]);
+  const ids = Array.from({ length: 20 }, (_, id) => id);
+  await publishNext(database, streamId, [ids]);
+  await server.query(`update daywalk.days set gone = 20, lost = 20`);
+  await server.query(
+    `update daywalk.windows set state = 'failed', last_error = 'it says ' || day where day = any ($1::date[])`,
+    [days],
+  );
+  const { notifier, told, end } = await openTold();
+  await notifier.attach(database);
+  await end();
+  const [{ text, problems } = { text: '', problems: [] }] = told();
+  expect(problems.length).toBeGreaterThan(5);
+  expect(text).toMatch(/^events: the source does not show 20 of 20 records of 2026-02-16 any more/);
+  expect(text).toMatch(/more; `daywalk status` shows them\.$/);
 });

@@ -1,6 +1,7 @@
 /** Messages: what a webhook is told, in each shape, and that foreign text cannot leave its place in it. */
 import { describe, expect, it } from 'vitest';
 import { alarmWords, type MessageFormat, shapeMessage } from '../../src/notify/message.ts';
+import { wordsOfGone } from '../../src/notify/news.ts';
 import { pingUrl } from '../../src/notify/notifier.ts';
 import type { Notification } from '../../src/notify/rows.ts';
 
@@ -62,6 +63,10 @@ describe('ntfy', () => {
     });
     expect(body).toContain('It has been failing for 7 h 00 min.');
     expect(message('ntfy', 'recovered').headers.priority).toBe('default');
+  });
+  it('has records that are gone looked at', () => {
+    const gone = wordsOfGone([{ stream: 'events', day: '2026-03-01', lost: 9, records: 700 }], 1);
+    expect(shapeMessage(gone, 'ntfy', 'soc-1', now).headers).toMatchObject({ tags: 'warning' });
   });
 });
 

@@ -51,6 +51,8 @@ describe('the status page of the worker', () => {
     expect(port?.name).toBe('status');
     expect(envOf('DAYWALK_STATUS_LISTEN')).toBe(`0.0.0.0:${port?.containerPort}`);
     expect(envOf('DAYWALK_STATUS_HOSTS')).toBe(service.metadata?.name);
+    // Alerts on a refused key and a database that is away come from a worker that is not ready.
+    expect(service.spec?.publishNotReadyAddresses).toBe(true);
   });
 
   test('is what probes ask, at paths that it has; a database that is away ends no pod', () => {

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fileSchema } from '../../src/settings/file/file-schema.ts';
-import { newFile } from '../../src/settings/file/new-file.ts';
+import { newFile, unkept } from '../../src/settings/file/new-file.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { formatJsonPath } from '../../src/settings/values/paths.ts';
@@ -96,7 +96,23 @@ describe('a new file', () => {
     };
     const text = newFile(settingsOf({}, environment), '/srv/daywalk');
     expect(text).not.toMatch(/the-key-itself|hidden/);
-    expect(text).toContain('# api.key: read from the environment variable DAYWALK_API_KEY');
+    for (const name of Object.keys(environment))
+      expect(text).toMatch(
+        new RegExp(`^ *# \\S+: read from the environment variable ${name}$`, 'm'),
+      );
+  });
+
+  it('tells of each variable that it does not hold, and of the file that may', () => {
+    const environment = {
+      DAYWALK_API_KEY: 'one',
+      DAYWALK_WEBHOOK_URL: 'https://hooks.example/one',
+      HTTPS_PROXY: 'http://proxy.example:3128',
+    };
+    expect(unkept(settingsOf({}, environment)).sort()).toEqual([
+      'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
+      'DAYWALK_WEBHOOK_URL is not kept: set it in each shell, or name a file that holds it in webhook.url_file.',
+      'HTTPS_PROXY is not kept: set it in each shell.',
+    ]);
   });
 
   it('writes every comment so that it can be uncommented', () => {

@@ -7,7 +7,7 @@ import { EXIT, SettingsError } from '../../errors.ts';
 import { makeFolders } from '../../rooted-files.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
-import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
+import { newFile, SCHEMA_FILE, unkept } from '../../settings/file/new-file.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { SETTINGS } from '../../settings/table/table.ts';
 import { formatJsonPath } from '../../settings/values/paths.ts';
@@ -55,8 +55,7 @@ export async function init(given: Invocation): Promise<number> {
   print(
     '',
     told,
-    settings.apiKeyFile === undefined &&
-      'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
+    unkept(settings),
     examination.exitCode === EXIT.done && `Next: daywalk run${where}`,
   );
   return examination.exitCode;

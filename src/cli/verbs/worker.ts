@@ -7,7 +7,7 @@ import { expectationOf, type Settings } from '../../settings/settings.ts';
 import { noActivity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { StatusServer, type StatusServerParts } from '../../status-page/status-server.ts';
-import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
+import { noteRefusedKey, type RefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
 import { packageVersion } from '../package-version.ts';
 import { type ExportSession, notified, notifyingFailure, withExport } from '../pass.ts';
@@ -167,13 +167,16 @@ async function pass(session: Watched): Promise<void> {
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
     metrics.onEvent(event);
+    if (event.kind === 'page') activity.refused = null;
   };
   let endedEarly: string | null = null;
+  // What is told of a key that was refused an hour ago stays until something is answered.
+  let refused: RefusedKey | null = null;
   try {
     const key = await source.currentKey();
     const look = () => database.retry(() => readRefusedKey(database, apiUrl, key), signal);
-    activity.refused = await notifyingFailure(session, look);
-    if (activity.refused !== null) return;
+    refused = await notifyingFailure(session, look);
+    if (refused !== null) return;
     activity.pass = progress.state;
     const report = await notified(session, () =>
       planningAtTicks(session, () =>
@@ -199,7 +202,7 @@ async function pass(session: Watched): Promise<void> {
     const key = source.refusedKey();
     if (error instanceof RefusedError && key !== null) {
       const note = () => noteRefusedKey(database, apiUrl, key, error.message, systemClock.uuid());
-      activity.refused = await database.retry(note, signal, Number.POSITIVE_INFINITY);
+      refused = await database.retry(note, signal, Number.POSITIVE_INFINITY);
       return;
     }
     log.error({ err: error }, 'the run ended early; the next one goes on where it stopped');
@@ -207,5 +210,6 @@ async function pass(session: Watched): Promise<void> {
     progress.end();
     activity.pass = null;
     activity.endedEarly = endedEarly;
+    activity.refused = refused;
   }
 }

@@ -40,9 +40,9 @@ export function newFile(settings: Settings, folder: string): string {
 /** A setting with its description above it, as a comment where it is not set; none for what cannot stand in the file. */
 function linesOf(row: SettingRow, settings: Settings, folder: string): string[] {
   if (!row.inFile) {
-    const inEnvironment = row.env.find((name) => originOf(row, settings)?.endsWith(` ${name}`));
-    if (row.key !== 'apiKey' || inEnvironment === undefined) return [];
-    return [`# ${row.name}: read from the environment variable ${inEnvironment}`];
+    return variableOf(row, settings).map(
+      (name) => `# ${row.name}: read from the environment variable ${name}`,
+    );
   }
   const isSet = originOf(row, settings) !== undefined;
   if (row.key === 'streams') return streamLines(isSet ? settings.streams : null);
@@ -54,6 +54,23 @@ function linesOf(row: SettingRow, settings: Settings, folder: string): string[] 
     row.default === null ? `# ${key}:   # ${row.unset}` : `# ${key}: ${row.default}`,
   ];
 }
+
+/** The variable of the environment that what cannot stand in the file was taken from, unless a file holds that, too. */
+function variableOf(row: SettingRow, settings: Settings): string[] {
+  if (row.inFile || (row.key === 'databaseUrl' && settings.databaseUrlFile !== undefined))
+    return [];
+  return row.env.filter((name) => originOf(row, settings)?.endsWith(` ${name}`));
+}
+
+/** What the environment says of these settings and the file does not hold, and what to do, a line for each variable. */
+export const unkept = (settings: Settings): string[] =>
+  ROWS.flatMap((row) => {
+    const file = ROWS.find(({ name }) => name === `${row.name}_file`)?.name;
+    const orFile = file === undefined ? '' : `, or name a file that holds it in ${file}`;
+    return variableOf(row, settings).map(
+      (name) => `${name} is not kept: set it in each shell${orFile}.`,
+    );
+  });
 
 /** Null: those of the default, as a comment. */
 function streamLines(streams: Settings['streams'] | null): string[] {
