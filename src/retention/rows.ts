@@ -2,6 +2,7 @@
 import type { AgedDay, AgeLimit, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { publicationsOf, shownWalks } from '../store/shown.ts';
+import { unhurried } from '../store/unhurried.ts';
 
 /** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
 export type PruningKind = 'day' | 'superseded';
@@ -87,8 +88,6 @@ export function markPruned(
   kind: PruningKind,
   { streamId, day, walks, marks }: OldDay,
 ): Promise<Marked> {
-  return database.value(
-    `select daywalk.mark_pruned($1, $2::date, $3, $4::bigint[], decode($5, 'hex'))`,
-    [streamId, day, kind, walks, marks],
-  );
+  const sql = `select daywalk.mark_pruned($1, $2::date, $3, $4::bigint[], decode($5, 'hex'))`;
+  return unhurried(database, sql, [streamId, day, kind, walks, marks]);
 }

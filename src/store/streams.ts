@@ -5,6 +5,7 @@ import { type Day, type Filters, onlySet, type Stream } from '../model.ts';
 import { StatementError } from './connection/sqlstate.ts';
 import type { Database } from './database.ts';
 import { isPruned, onceClosed } from './shown.ts';
+import { unhurried } from './unhurried.ts';
 
 /** When the days of a source begin and end, and from when on they are exported. */
 export interface StreamCalendar {
@@ -144,11 +145,8 @@ async function identifyAnew(database: Database): Promise<void> {
   const changed = await database.persist<{ streamId: number }>(
     'select distinct stream_id as "streamId" from daywalk.days where unshared order by 1',
   );
-  // All that is stored of a stream may be read for it, which takes longer than a statement may.
   for (const { streamId } of changed)
-    await database.retry(() =>
-      database.withClient((client) => client.query('select daywalk.identify_anew($1)', [streamId])),
-    );
+    await unhurried(database, 'select daywalk.identify_anew($1)', [streamId]);
   while (changed.length > 0 && (await shareNext(database)));
 }
 

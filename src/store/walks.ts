@@ -4,6 +4,7 @@ import type { Claim, ListEnd, Proof, Span } from '../model.ts';
 import type { Database, SqlValues } from './database.ts';
 import type { Lease } from './leases.ts';
 import { spanColumns } from './shown.ts';
+import { unhurried } from './unhurried.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
 export class BrokenChainError extends WalkError {
@@ -216,7 +217,7 @@ export async function callFenced(
   sql: string,
   values: SqlValues,
 ): Promise<string> {
-  const outcome = await database.value<string>(sql, [windowId, leaseId, ...values]);
+  const outcome = await unhurried<string>(database, sql, [windowId, leaseId, ...values]);
   if (outcome === 'lost') throw leaseLost(windowId);
   return outcome;
 }

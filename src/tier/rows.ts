@@ -4,6 +4,7 @@ import { advisoryLock } from '../store/advisory-locks.ts';
 import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
+import { unhurried } from '../store/unhurried.ts';
 import type { TableOwner } from './delta/delta-log.ts';
 
 /** A day by its stream. */
@@ -151,9 +152,6 @@ export async function removeAgain(database: Database, { streamId, day }: DayKey)
  * @returns what came of it; see `daywalk.restore_day`.
  */
 export function restoreDay(database: Database, { streamId, day }: DayKey, recheckDays: number) {
-  return database.value<'restored' | 'lacking'>('select daywalk.restore_day($1, $2::date, $3)', [
-    streamId,
-    day,
-    recheckDays,
-  ]);
+  const sql = 'select daywalk.restore_day($1, $2::date, $3)';
+  return unhurried<'restored' | 'lacking'>(database, sql, [streamId, day, recheckDays]);
 }

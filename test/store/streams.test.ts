@@ -142,27 +142,44 @@ describe('a stream', () => {
     expect(await paths()).toEqual([{ id_path: null }]);
   });
 
-  it('is identified otherwise for longer than a statement may take, as all that is stored is read for it', async () => {
-    const streamId = await planDays(database);
-    await publishNext(database, streamId, [[1]]);
-    const holder = await server.pool.connect();
-    await holder.query('begin');
-    await holder.query('select daywalk.lock_stream($1)', [streamId]);
-    const deadlines = handDeadlines();
-    const hasty = openDatabase(server.url, { clock: deadlines.clock, patienceMs: 0 });
-    const identified = planDays(hasty, [DAY], { idPath: ['id'] }).then(
-      () => 'identified',
-      (error: Error) => error.message,
-    );
-    const waiting = `select from pg_locks join pg_database d on d.oid = database
+  it.each([
+    ['is identified otherwise', (hasty: Database) => planDays(hasty, [DAY], { idPath: ['id'] })],
+    [
+      'has a day proven',
+      (hasty: Database, streamId: number) => publishNext(hasty, streamId, [[1]]),
+    ],
+  ])(
+    '%s for longer than a statement may take, as all that is stored may be read for it',
+    async (_, work) => {
+      const streamId = await planDays(database, [DAY, '2026-03-09']);
+      await publishNext(database, streamId, [[1]]);
+      const holder = await server.pool.connect();
+      await holder.query('begin');
+      await holder.query('select daywalk.lock_stream($1)', [streamId]);
+      const deadlines = handDeadlines();
+      const hasty = openDatabase(server.url, { clock: deadlines.clock, patienceMs: 0 });
+      const worked = work(hasty, streamId).then(
+        () => 'done',
+        (error: Error) => error.message,
+      );
+      const waiting = `select from pg_locks join pg_database d on d.oid = database
       where locktype = 'advisory' and not granted and datname = current_database()`;
-    await until('what waits for the stream', async () => (await server.query(waiting)).length > 0);
-    deadlines.pass();
-    await holder.query('commit');
-    holder.release();
-    expect(await identified).toBe('identified');
-    expect(await server.query('select from daywalk.days where unshared')).toEqual([]);
-  });
+      await until(
+        'what waits for the stream',
+        async () => (await server.query(waiting)).length > 0,
+      );
+      deadlines.pass();
+      await until('nothing but what waits for as long as it takes', async () => {
+        deadlines.pass();
+        const sessions = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await server.query(sessions)).length === 1;
+      });
+      await holder.query('commit');
+      holder.release();
+      expect(await worked).toBe('done');
+      expect(await server.query('select from daywalk.days where unshared')).toEqual([]);
+    },
+  );
 
   it('is one stream when many processes make it at once', async () => {
     const others = Array.from({ length: 5 }, () => openDatabase(server.url, { connections: 2 }));
