@@ -1253,7 +1253,12 @@ begin
        and not exists (select from daywalk.walks k where k.window_id = d.window_id and k.pages > 0)
        and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
        for update of d);
-  update daywalk.windows cut set day = beside.day
+  -- What is walked of that midnight just now is stored under the day that goes: it is begun anew.
+  perform daywalk.end_open_walk(cut.current_walk, 'its day is before since now')
+     from daywalk.windows cut
+    where cut.stream_id = of_stream and cut.midnight is not null
+      and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going));
+  update daywalk.windows cut set day = beside.day, current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
     from daywalk.windows gone
     join daywalk.windows beside on beside.stream_id = gone.stream_id and beside.kind = 'day' and abs(beside.day - gone.day) = 1
    where gone.window_id = any (going) and beside.window_id <> all (going)

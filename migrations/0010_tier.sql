@@ -150,8 +150,9 @@ begin
   -- What it hides as an older version may be none by what identifies its records now, or one of what was pruned meanwhile.
   if replaced <> '{}' then shown := array(select daywalk.show_again(of_stream, replaced, at)); end if;
   perform daywalk.note_identified(of_stream, shown, hidden, at);
+  -- What was noted above stays so also where a midnight of the day is to be proven before it is due.
   update daywalk.days set restored_at = at,
-                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+                          unsealed = unsealed or exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
    where stream_id = of_stream and day = on_day;
   return 'restored';
 end $$;

@@ -1167,7 +1167,12 @@ begin
        and not exists (select from daywalk.walks k where k.window_id = d.window_id and k.pages > 0)
        and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
        for update of d);
-  update daywalk.windows cut set day = beside.day
+  -- What is walked of that midnight just now is stored under the day that goes: it is begun anew.
+  perform daywalk.end_open_walk(cut.current_walk, 'its day is before since now')
+     from daywalk.windows cut
+    where cut.stream_id = of_stream and cut.midnight is not null
+      and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going));
+  update daywalk.windows cut set day = beside.day, current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
     from daywalk.windows gone
     join daywalk.windows beside on beside.stream_id = gone.stream_id and beside.kind = 'day' and abs(beside.day - gone.day) = 1
    where gone.window_id = any (going) and beside.window_id <> all (going)
@@ -3173,8 +3178,9 @@ begin
   -- What it hides as an older version may be none by what identifies its records now, or one of what was pruned meanwhile.
   if replaced <> '{}' then shown := array(select daywalk.show_again(of_stream, replaced, at)); end if;
   perform daywalk.note_identified(of_stream, shown, hidden, at);
+  -- What was noted above stays so also where a midnight of the day is to be proven before it is due.
   update daywalk.days set restored_at = at,
-                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+                          unsealed = unsealed or exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
    where stream_id = of_stream and day = on_day;
   return 'restored';
 end $function$;

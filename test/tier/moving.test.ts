@@ -615,6 +615,40 @@ describe('a record that a day in the tier hides as an older version', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('is in the ledger as it is, where a midnight beside it is proven after it is back', async () => {
+    const streamId = await identifyBy('serial');
+    await walked(streamId, DAY, [first], [second]);
+    await walked(streamId, DAY_BEFORE, []);
+    await sealAll(database);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['ids']);
+    await identifyBy('id');
+    await server.query('select daywalk.identify_anew($1)', [streamId]);
+    const moved = await listMovedDays(database, ['ids'], null);
+    await restoreDays(
+      parts,
+      moved.filter(({ day }) => day === DAY_BEFORE),
+      7,
+    );
+    await server.query(
+      `update daywalk.windows set state = 'failed', due_at = clock_timestamp() where midnight = $1`,
+      [DAY_BEFORE],
+    );
+    await restoreDays(
+      parts,
+      moved.filter(({ day }) => day === DAY),
+      7,
+    );
+    expect(await server.query('select day::text from daywalk.days where unsealed')).toEqual([
+      { day: DAY },
+    ]);
+    await proveCutOf(database, await windowOf(database, streamId, DAY_BEFORE, 'cut'));
+    await sealAll(database);
+    expect(await shown()).toEqual([`${DAY} ${first} gone`, `${DAY} ${second}`]);
+    expect(await checkLedger(database, ['ids'])).toEqual([]);
+    expect(await server.query('select day from daywalk.days where unsealed')).toEqual([]);
+  });
+
   it('is shown when it is back, where the day of the newer one was pruned meanwhile', async () => {
     const streamId = await identifyBy('serial');
     await walked(streamId, DAY, [first], [], []);

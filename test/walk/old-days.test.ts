@@ -9,6 +9,7 @@ import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { closeGate } from '../support/gate.ts';
 import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
+import { leaseWindow, walkPages } from '../support/publishing.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
   accept,
@@ -306,6 +307,27 @@ describe('days that a new source refuses as they are too old', () => {
     expect(await windowStates()).toEqual(['failed', 'failed', 'complete', 'complete']);
     await later();
     await run(third);
+    expect(await windowStates()).toEqual(['complete', 'complete']);
+    expect(await gaps()).toEqual([]);
+  });
+
+  it('are let go of while a midnight beside them is walked, which is begun anew', async () => {
+    const { run, later, third } = await refusing();
+    const [cut] = await server.query<{ window_id: number }>(
+      `select window_id from daywalk.windows where midnight = $1::date - 1`,
+      [third],
+    );
+    const database = sharedDatabase(server);
+    await walkPages(database, await leaseWindow(database, cut?.window_id ?? 0), [[1]], {
+      role: 'across',
+    });
+    await later();
+    await run(third);
+    expect(
+      await server.query(`select outcome, reason from daywalk.walks where day < $1 and pages > 0 and outcome <> 'proven'`, [
+        third,
+      ]),
+    ).toEqual([{ outcome: 'failed', reason: 'its day is before since now' }]);
     expect(await windowStates()).toEqual(['complete', 'complete']);
     expect(await gaps()).toEqual([]);
   });
