@@ -553,6 +553,47 @@ it('an id_path of what records came to have makes no strangers of those that wer
   });
 });
 
+it('a value that moves on does not keep a midnight open where an id_path tells which record it is', async () => {
+  let [crossed, seen] = [-1, 0];
+  // When the sender was last seen: one of two sends no more.
+  const list = (from: number) =>
+    Array.from(
+      { length: 10 },
+      (_, index) => `{"id": ${from + index}, "seen": "${index % 2 === 0 ? 'moving' : 'in May'}"}`,
+    );
+  const source = new ImaginedSource(
+    { [first]: list(1_000), [second]: list(2_000) },
+    {
+      at: (record) => (idOf(record) === 1_000 ? 86_399 : 40_000 + (idOf(record) % 100)),
+      // They are seen again between a walk of a day and each try of its midnight.
+      before: async (_, { from, to }) => {
+        const [cut] = await server.query<{ failures: number }>(
+          'select failures from daywalk.windows where midnight = $1',
+          [first],
+        );
+        const { failures } = cut ?? { failures: 0 };
+        if (from.slice(0, 10) !== to.slice(0, 10)) crossed = failures;
+        seen = 2 * failures + (crossed === failures ? 1 : 0);
+      },
+      arrange: (all) => all.map((one) => one.replace('moving', `${seen}`)),
+    },
+  );
+  const stream = newStream({ idPath: ['id'] });
+  const exporting: Exporting = {
+    ...{ server, source, stream, since: first, pageLength: 30, recheckDays: 7 },
+  };
+  for (let run = 1; run < 4; run += 1) {
+    await runOnce(exporting);
+    await later('2 hours');
+  }
+  expect([...(await readResults(server, stream)).values()]).toMatchObject([
+    { state: 'complete', published: { length: 10 } },
+    { state: 'complete', published: { length: 10 } },
+    { state: 'complete' },
+  ]);
+  expect(await server.query('select from daywalk.gaps')).toEqual([]);
+});
+
 describe('older versions of records', () => {
   const list = (from: number, edited: boolean) =>
     Array.from(

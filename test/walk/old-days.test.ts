@@ -324,9 +324,10 @@ describe('days that a new source refuses as they are too old', () => {
     await later();
     await run(third);
     expect(
-      await server.query(`select outcome, reason from daywalk.walks where day < $1 and pages > 0 and outcome <> 'proven'`, [
-        third,
-      ]),
+      await server.query(
+        `select outcome, reason from daywalk.walks where day < $1 and pages > 0 and outcome <> 'proven'`,
+        [third],
+      ),
     ).toEqual([{ outcome: 'failed', reason: 'its day is before since now' }]);
     expect(await windowStates()).toEqual(['complete', 'complete']);
     expect(await gaps()).toEqual([]);

@@ -44,6 +44,33 @@ export const holds = async (
 ): Promise<boolean> => (await compareSums(database, [whole], [list])).more === 0;
 
 /**
+ * As {@link holds}, where a record is held as well in another version: what identifies it stands in the whole.
+ * @param idPath where that stands in a record.
+ */
+export const holdsVersions = (
+  database: Database,
+  whole: HeldList,
+  list: HeldList,
+  idPath: readonly string[],
+): Promise<boolean> =>
+  database.value(
+    `with record (walk_id, hash, id_hash) as materialized (
+       select page.walk_id, record.hash, record.id_hash
+         from daywalk.pages_of($1::bigint[] || $2::bigint[]) as page
+         join daywalk.walks as walk on walk.walk_id = page.walk_id
+        cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest($1::bigint[] || $2::bigint[]) as id)) as newest
+        cross join lateral unnest(
+          daywalk.hashes_in(page.record_hashes, walk.ignored, page.body, walk.records_path, page.skip, newest.ignored),
+          daywalk.ids_in(page.id_hashes, walk.id_path, page.body, walk.records_path, page.skip, $3::text[])) as record (hash, id_hash)
+     )
+     select not exists (
+       select from (select id_hash, count(*) filter (where walk_id = any ($1)) as held, count(*) filter (where walk_id = any ($2)) as shown
+                      from record group by id_hash, case when id_hash is null then hash end) as copies
+        where case when id_hash is null then shown > held else shown > 0 and held = 0 end)`,
+    [walksOf(whole), walksOf(list), idPath],
+  );
+
+/**
  * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,
  * so what stands on it twice is there twice; what stands on two pages may be one record that moved.
  */

@@ -9,6 +9,7 @@ import { around, secondsOf } from '../../plan/split.ts';
 import {
   compareSums,
   holds,
+  holdsVersions,
   isCorrectionPlausible,
   walksAgree,
 } from '../../store/evidence/agreement.ts';
@@ -218,14 +219,18 @@ async function walkHours(context: WindowContext, since: number): Promise<EndedWa
   return walk;
 }
 
-/** The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. */
+/**
+ * The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. A record
+ * that is identified may have been edited since: a value that moves on, as when its sender was last seen, would keep the cut open for good.
+ */
 async function lackingOf(
-  { database }: WindowContext,
+  { database, stream: { idPath } }: WindowContext,
   [one, other]: Neighbours,
   [before, after]: Sides,
 ): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
   const lacks = async (neighbour: Neighbour, side: EndedWalk) =>
-    !(await holds(database, neighbour, side));
+    !(await holds(database, neighbour, side)) &&
+    !(idPath && (await holdsVersions(database, neighbour, side, idPath)));
   const lacking = [];
   if (one !== null && one.from < before.from && (await lacks(one, before)))
     lacking.push({ whole: one, parts: [{ ...one, to: around(before.from, -1, 0).from }, before] });
