@@ -1,6 +1,7 @@
 /** Sources, keys, settings and clocks that change between two runs: what is complete stays true, and what is lost is told. */
 import { describe, expect, it } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import { forgetContract } from '../../src/store/evidence/contracts.ts';
 import { readStreams } from '../../src/store/streams.ts';
@@ -20,7 +21,7 @@ import {
   sharedDatabase,
   teach,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, secondsOf } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
 import type { Gate } from './perils.ts';
 
@@ -592,6 +593,38 @@ it('a value that moves on does not keep a midnight open where an id_path tells w
     { state: 'complete' },
   ]);
   expect(await server.query('select from daywalk.gaps')).toEqual([]);
+});
+
+describe('a source that finds a record by either of two of its times', () => {
+  const made = (record: string) => Number(/"made": (\d+)/.exec(record)?.[1]);
+  const changed = (record: string) => Number(/"changed": (\d+)/.exec(record)?.[1]);
+  const list = Array.from({ length: 12 }, (_, index) => {
+    const at = index < 6 ? 36_000 + index : 50_000 + index;
+    return `{"id": ${100 + index}, "made": ${at}, "changed": ${index < 2 ? 60_000 : at}}`;
+  });
+  const found = (request: PageRequest) => {
+    const [from, to] = [request.from, request.to].map(
+      (time) => secondsOf(time) - secondsOf(`${third} 00:00:00`),
+    ) as [number, number];
+    return list.filter((one) => [made, changed].some((at) => from <= at(one) && at(one) <= to));
+  };
+
+  it.each([
+    ['is complete with an id_path', ['id'], 'complete'],
+    ['fails by its name without one', undefined, 'failed'],
+  ] as const)('%s', async (_, idPath, state) => {
+    const source = new ImaginedSource(
+      { [third]: list },
+      { at: made, arrange: (_list, _number, request) => found(request) },
+    );
+    const stream = newStream(idPath ? { idPath } : {});
+    await runOnce({ server, source, stream, since: third, pageLength: 30 });
+    const result = (await readResults(server, stream)).get(third);
+    expect(result, result?.lastError ?? '').toMatchObject({ state });
+    if (state === 'failed')
+      expect(result?.lastError).toMatch(/both show records that the whole shows once/);
+    else expect(result?.published).toHaveLength(12);
+  });
 });
 
 describe('older versions of records', () => {

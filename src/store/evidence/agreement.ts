@@ -26,6 +26,14 @@ export function isRepeated(database: Database, walkId: number): Promise<boolean>
   );
 }
 
+/** Whether each record of the walk has what identifies it. */
+export const isIdentified = (database: Database, walkId: number): Promise<boolean> =>
+  database.value(
+    `select coalesce(bool_and(page.id_hashes is not null and array_position(page.id_hashes, null) is null), false)
+       from daywalk.pages_of(array[$1::bigint]) as page where page.records > 0`,
+    [walkId],
+  );
+
 /** Whether two lists hold the same records, each as often. */
 export async function walksAgree(
   database: Database,

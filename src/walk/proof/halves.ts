@@ -3,7 +3,7 @@
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
 import type { Database } from '../../store/database.ts';
-import { compareSums, holds, walksAgree } from '../../store/evidence/agreement.ts';
+import { compareSums, holds, isIdentified, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readHashes, walksOf } from '../../store/evidence/evidence.ts';
 import { contradicted, orNull } from '../failures.ts';
 import { learnRounding } from '../learning/dates.ts';
@@ -49,10 +49,12 @@ export async function compareHalves(
     const cut = asked && (await orNull(asked, isUntold));
     const sides = cut?.sides ?? [];
     const plus = [...both, ...(cut === null ? [] : [cut.across])];
-    const { more, less } = await compareSums(database, [whole], plus, sides);
+    const sums = await compareSums(database, [whole], plus, sides);
+    const { less } = sums;
+    const isTwice = halves.by === 'time' && sums.more > 0 && less === 0;
+    const more = isTwice && (await showsTwice(context, whole, both)) ? 0 : sums.more;
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
-    if (halves.by === 'time' && more > 0 && less === 0) await refuseOverlap(database, whole, both);
     const inCut = cut !== null && cut.across.stored >= whole.stored && !bothShowLess(cut);
     const oneSided = mayBeCapped || (whole.stored >= LEAST_CAP && inCut);
     if (more > 0 && less > 0 && (await learnFromParts(context, span, both)))
@@ -96,16 +98,25 @@ async function learnNotHeeded(
 /**
  * Each half shows nothing but what the whole shows, and together they show more: then they are not the halves of it. A cap would hide
  * other records, but for a list of equal ones.
- * @throws {WalkError} where it is so.
+ * @returns whether some records are found by either of two of their times, as when they were made and when they were changed: what
+ *   identifies them tells that they are the same.
+ * @throws {WalkError} where they are not known to be, or one half is the other.
  */
-async function refuseOverlap(database: Database, whole: EndedWalk, halves: Walks): Promise<void> {
-  for (const half of halves) if (!(await holds(database, whole, half))) return;
+async function showsTwice(
+  { database, stream: { idPath } }: WindowContext,
+  whole: EndedWalk,
+  [first, second]: readonly [EndedWalk, EndedWalk],
+): Promise<boolean> {
+  for (const half of [first, second]) if (!(await holds(database, whole, half))) return false;
   const hashes = await readHashes(database, whole.walkId);
-  if (2 * new Set(hashes).size <= hashes.length) return;
-  const [from, to] = halves.map(textOf);
+  if (2 * new Set(hashes).size <= hashes.length) return false;
+  const isSame = (await holds(database, first, second)) || (await holds(database, second, first));
+  if (!isSame && idPath && (await isIdentified(database, whole.walkId))) return true;
   throw contradicted(
-    `${from} and ${to} both show records that the whole shows once`,
-    'The source takes a time of day for another one: is it asked as its API wants it?',
+    `${textOf(first)} and ${textOf(second)} both show records that the whole shows once`,
+    isSame
+      ? 'The source takes a time of day for another one: is it asked as its API wants it?'
+      : 'It may find a record by either of two of its times: set id_path, which tells that it is one.',
   );
 }
 
