@@ -2,14 +2,13 @@
 
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
-import type { Database } from '../../store/database.ts';
 import { compareSums, holds, isIdentified, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, readHashes, walksOf } from '../../store/evidence/evidence.ts';
 import { contradicted, orNull } from '../failures.ts';
 import { learnRounding } from '../learning/dates.ts';
 import { learnFromParts } from '../learning/not-the-record.ts';
 import { divide, learnIgnoresTime, learnOpenEnd } from '../learning/reach.ts';
-import type { Walks, WindowContext } from '../questions/context.ts';
+import type { WindowContext } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { MOST_HALVINGS, textOf } from '../questions/span.ts';
 import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';

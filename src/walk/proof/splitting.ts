@@ -1,6 +1,6 @@
 /** A window is split into parts, by time or by level, and into the cuts between them. */
 import { WalkError } from '../../errors.ts';
-import { partsWanted, secondsOf } from '../../plan/split.ts';
+import { partsWanted, secondsOf, unclearTimes } from '../../plan/split.ts';
 import { splitWindow } from '../../store/splits.ts';
 import { divide, learnShortest } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
@@ -29,10 +29,15 @@ export async function splitUp(
   return { kind: 'split', by: found.by, parts: found.parts.length, reason };
 }
 
-function whyNotSplit(found: object | null, { knowledge }: WindowContext): string {
+function whyNotSplit(found: object | null, context: WindowContext): string {
+  const { knowledge, timeZone, window } = context;
+  const isUnclear = unclearTimes(window.day, timeZone).some(
+    ({ from, to }) => from <= window.to && window.from <= to,
+  );
+  const what = isUnclear ? 'an hour that the clocks repeat or skip' : 'one second';
   if (found !== null)
-    return 'one second can be split by level only, and without a calibrated total nothing shows that all levels are there';
+    return `${what} can be split by level only, and without a calibrated total nothing shows that all levels are there`;
   if (knowledge.reach === 'day')
     return 'the source ignores the time of day, so nothing can be split';
-  return 'the window is too short to be split further';
+  return `${isUnclear ? what : 'the window'} is too short to be split further`;
 }
