@@ -1254,6 +1254,10 @@ begin
        and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
        for update of d);
   -- What is walked of that midnight just now is stored under the day that goes: it is begun anew.
+  perform from daywalk.windows cut
+    where cut.stream_id = of_stream and cut.midnight is not null
+      and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going))
+    order by cut.window_id for update;
   perform daywalk.end_open_walk(cut.current_walk, 'its day is before since now')
      from daywalk.windows cut
     where cut.stream_id = of_stream and cut.midnight is not null

@@ -152,7 +152,8 @@ begin
   perform daywalk.note_identified(of_stream, shown, hidden, at);
   -- What was noted above stays so also where a midnight of the day is to be proven before it is due.
   update daywalk.days set restored_at = at,
-                          unsealed = unsealed or exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+                                     or unsealed and not exists (select from daywalk.shown_days d where d.stream_id = of_stream and d.day = on_day)
    where stream_id = of_stream and day = on_day;
   return 'restored';
 end $$;

@@ -1168,6 +1168,10 @@ begin
        and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
        for update of d);
   -- What is walked of that midnight just now is stored under the day that goes: it is begun anew.
+  perform from daywalk.windows cut
+    where cut.stream_id = of_stream and cut.midnight is not null
+      and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going))
+    order by cut.window_id for update;
   perform daywalk.end_open_walk(cut.current_walk, 'its day is before since now')
      from daywalk.windows cut
     where cut.stream_id = of_stream and cut.midnight is not null
@@ -3180,7 +3184,8 @@ begin
   perform daywalk.note_identified(of_stream, shown, hidden, at);
   -- What was noted above stays so also where a midnight of the day is to be proven before it is due.
   update daywalk.days set restored_at = at,
-                          unsealed = unsealed or exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+                                     or unsealed and not exists (select from daywalk.shown_days d where d.stream_id = of_stream and d.day = on_day)
    where stream_id = of_stream and day = on_day;
   return 'restored';
 end $function$;

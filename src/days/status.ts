@@ -3,9 +3,10 @@
 import { readLedgerHeads } from '../ledger/rows.ts';
 import type { Day } from '../model.ts';
 import { dayAt, firstOfMonth, lastClosedDay } from '../plan/days.ts';
-import { type Database, readTogether } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
 import { readGone } from '../store/publications.ts';
+import { readTogether } from '../store/read-together.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 import { readGaps, readLateness, readRunning, readSplits, readTables } from './coverage-rows.ts';

@@ -1,8 +1,9 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
 import type { Claim, Day, Proof, Span, TimeSpan, WindowState } from '../model.ts';
-import { type Database, readTogether } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
 import type { LeasedWindow } from '../store/leases.ts';
+import { readTogether } from '../store/read-together.ts';
 import { spanColumns } from '../store/shown.ts';
 import type { OpenWalk } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';

@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import { readLateness, readRunning, readTables } from '../days/coverage-rows.ts';
 import { type Expectation, readHealth } from '../days/health.ts';
 import { readStatus, statusDocument } from '../days/status.ts';
-import { type Database, readTogether } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { readRestless } from '../store/evidence/learned.ts';
+import { readTogether } from '../store/read-together.ts';
 import { readRunHistory } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 

@@ -30,6 +30,9 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 /** How long closing all connections may take. */
 const LONGEST_GOODBYE_MS = 2_000;
+/** So many deadlines has a statement that may have to read all that is stored of a stream: at the default half an hour. */
+const LONG = 60;
+const NO_LIMITS = `select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
 const AWAY = 'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.';
 
 /** A pool of connections to one Postgres, or to the one of several that takes writes; safe behind a transaction-pooling proxy. */
@@ -139,11 +142,19 @@ export class Database {
     });
   }
 
-  #transact<T>(mode: string, work: (query: Query) => Promise<T>): Promise<T> {
+  /** Runs one statement once, under {@link LONG} deadlines, whatever limits server and role have set. @throws as {@link snapshot}. */
+  patiently<Row extends pg.QueryResultRow>(sql: string, values: SqlValues): Promise<Row[]> {
+    return this.#transact('isolation level read committed', async (query, client) => {
+      await query(NO_LIMITS);
+      return this.#run<Row>(client, sql, values, LONG * this.#options.statementTimeoutMs);
+    });
+  }
+
+  #transact<T>(mode: string, work: (query: Query, client: pg.PoolClient) => Promise<T>) {
     return this.#onConnection(async (client, query) => {
       try {
         await query(`begin transaction ${mode}`);
-        const result = await work(query);
+        const result = await work(query, client);
         await query('commit');
         return result;
       } catch (error) {
@@ -206,16 +217,17 @@ export class Database {
     client: pg.PoolClient,
     sql: string,
     values: SqlValues,
+    limitMs = this.#options.statementTimeoutMs,
   ): Promise<Row[]> {
-    const { clock, statementTimeoutMs } = this.#options;
-    const deadline = clock.timeout(statementTimeoutMs);
-    const late = () => notInTime(statementTimeoutMs);
+    const deadline = this.#options.clock.timeout(limitMs);
+    const late = () => notInTime(limitMs);
     const running = client.query<Row>(sql, values as unknown[]);
     try {
       return (await orAborted(running, deadline, late)).rows;
     } catch (error) {
       const named = namedError(error);
-      if (deadline.aborted) this.#doubt(client, cancelStatement(client, running, clock));
+      if (deadline.aborted)
+        this.#doubt(client, cancelStatement(client, running, this.#options.clock));
       else if (named instanceof OutcomeUnknownError) this.#doubt(client);
       throw named;
     }
@@ -257,10 +269,7 @@ export class Database {
     throw noneTakesWrites(refusals);
   }
 
-  /**
-   * Each of several hosts, with why it takes no writes now; none where there is one.
-   * @param limitMs how long a silent one is waited for.
-   */
+  /** Each of several hosts, with why it takes no writes now; none where there is one. @param limitMs how long a silent one is waited for. */
   async lookAtHosts(
     limitMs: number,
   ): Promise<readonly { readonly name: string; readonly error: Error | undefined }[]> {
@@ -288,13 +297,4 @@ export class Database {
     if (before === undefined) log.debug(about, 'this host of the database takes writes');
     else log.warn(about, 'another host of the database takes writes now');
   }
-}
-
-/** Waits for several reads at once, by their names. */
-export async function readTogether<Reads extends Readonly<Record<string, Promise<unknown>>>>(
-  reads: Reads,
-): Promise<{ readonly [Name in keyof Reads]: Awaited<Reads[Name]> }> {
-  const found = await Promise.all(Object.values(reads));
-  const named = Object.keys(reads).map((name, index) => [name, found[index]]);
-  return Object.fromEntries(named);
 }

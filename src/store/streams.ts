@@ -5,7 +5,6 @@ import { type Day, type Filters, onlySet, type Stream } from '../model.ts';
 import { StatementError } from './connection/sqlstate.ts';
 import type { Database } from './database.ts';
 import { isPruned, onceClosed } from './shown.ts';
-import { unhurried } from './unhurried.ts';
 
 /** When the days of a source begin and end, and from when on they are exported. */
 export interface StreamCalendar {
@@ -146,7 +145,7 @@ async function identifyAnew(database: Database): Promise<void> {
     'select distinct stream_id as "streamId" from daywalk.days where unshared order by 1',
   );
   for (const { streamId } of changed)
-    await unhurried(database, 'select daywalk.identify_anew($1)', [streamId]);
+    await database.retry(() => database.patiently('select daywalk.identify_anew($1)', [streamId]));
   while (changed.length > 0 && (await shareNext(database)));
 }
 

@@ -1178,8 +1178,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'halves that overlap are halves',
     'src/walk/proof/halves.ts',
-    'if (2 * new Set(hashes).size <= hashes.length) return;',
-    'if (hashes.length > 0) return;',
+    'if (2 * new Set(hashes).size <= hashes.length) return false;',
+    'if (hashes.length > 0) return false;',
     ['test/walk/unheard.test.ts'],
   ),
   mutant(

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { SettingsError, TransientError, UnavailableError } from '../../src/errors.ts';
 import {
   BodyRefusedError,
+  LockedError,
   namedConnectError,
   namedError,
   OutcomeUnknownError,
@@ -33,7 +34,7 @@ describe('a code', () => {
     ['XX000', BodyRefusedError],
     ['40001', TransientError],
     ['40P01', TransientError],
-    ['55P03', TransientError],
+    ['55P03', LockedError],
     ['57014', TransientError],
     ['53100', TransientError],
     ['53200', OutOfMemoryError],

@@ -595,6 +595,27 @@ it('a value that moves on does not keep a midnight open where an id_path tells w
   expect(await server.query('select from daywalk.gaps')).toEqual([]);
 });
 
+it('a record that comes late is lacking also where an id_path is set that others share', async () => {
+  const LATE = '{"id": 1999, "device": "a"}';
+  const list = Array.from({ length: 10 }, (_, n) => `{"id": ${1_000 + n}, "device": "a"}`);
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: list, [second]: records(2_000, 9) },
+    {
+      at: (record) => (record === LATE ? 86_399 : 40_000 + (idOf(record) % 100)),
+      before: ({ lists }, { from, to }) => {
+        if (from.slice(0, 10) === first && to > second)
+          lists.set(`${first} 00:00:00`, [...list, LATE]);
+      },
+    },
+  );
+  const stream = newStream({ idPath: ['device'] });
+  const exporting: Exporting = { server, source, stream, since: first, pageLength: 30 };
+  await runOnce(exporting);
+  await later('2 hours');
+  await runOnce(exporting);
+  expect((await readResults(server, stream)).get(first)?.published).toContain(LATE);
+});
+
 describe('a source that finds a record by either of two of its times', () => {
   const made = (record: string) => Number(/"made": (\d+)/.exec(record)?.[1]);
   const changed = (record: string) => Number(/"changed": (\d+)/.exec(record)?.[1]);
@@ -602,20 +623,22 @@ describe('a source that finds a record by either of two of its times', () => {
     const at = index < 6 ? 36_000 + index : 50_000 + index;
     return `{"id": ${100 + index}, "made": ${at}, "changed": ${index < 2 ? 60_000 : at}}`;
   });
-  const found = (request: PageRequest) => {
+  const morning = list.map((one) => one.replace(/500\d\d/g, (at) => `${Number(at) - 20_000}`));
+  const found = (all: readonly string[], request: PageRequest) => {
     const [from, to] = [request.from, request.to].map(
       (time) => secondsOf(time) - secondsOf(`${third} 00:00:00`),
     ) as [number, number];
-    return list.filter((one) => [made, changed].some((at) => from <= at(one) && at(one) <= to));
+    return all.filter((one) => [made, changed].some((at) => from <= at(one) && at(one) <= to));
   };
 
   it.each([
-    ['is complete with an id_path', ['id'], 'complete'],
-    ['fails by its name without one', undefined, 'failed'],
-  ] as const)('%s', async (_, idPath, state) => {
+    ['is complete with an id_path', ['id'], 'complete', list],
+    ['is complete with one, and all of it was made before noon', ['id'], 'complete', morning],
+    ['fails by its name without one', undefined, 'failed', list],
+  ] as const)('%s', async (_, idPath, state, list) => {
     const source = new ImaginedSource(
       { [third]: list },
-      { at: made, arrange: (_list, _number, request) => found(request) },
+      { at: made, arrange: (_list, _number, request) => found(list, request) },
     );
     const stream = newStream(idPath ? { idPath } : {});
     await runOnce({ server, source, stream, since: third, pageLength: 30 });

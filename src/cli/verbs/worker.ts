@@ -22,6 +22,8 @@ import { askedOfApi } from '../wiring.ts';
 type Watchers = Pick<StatusServerParts, 'activity' | 'metrics'>;
 type Watched = ExportSession & Watchers;
 
+/** What happens only when something was answered. */
+const ANSWERED: ReadonlySet<RunEvent['kind']> = new Set(['page', 'complete', 'split', 'unchanged']);
 /** While the key is refused, it is looked so often whether there is another one in its file. */
 const LOOK_AGAIN_MS = 5_000;
 
@@ -167,7 +169,7 @@ async function pass(session: Watched): Promise<void> {
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
     metrics.onEvent(event);
-    if (event.kind === 'page') activity.refused = null;
+    if (ANSWERED.has(event.kind)) activity.refused = null;
   };
   let endedEarly: string | null = null;
   // What is told of a key that was refused an hour ago stays until something is answered.

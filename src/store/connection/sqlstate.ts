@@ -18,6 +18,9 @@ export const notInTime = (ms: number): OutcomeUnknownError =>
 /** The connection was lost under a statement: it may be this one that the server died of. */
 export class ConnectionLostError extends OutcomeUnknownError {}
 
+/** Another transaction held for too long what a statement wanted, by a limit of the server or the role. */
+export class LockedError extends TransientError {}
+
 /** The server had no memory left for a statement. */
 export class OutOfMemoryError extends TransientError {}
 
@@ -36,7 +39,7 @@ export class BodyRefusedError extends StatementError {}
 /** Invalid text, untranslatable character, number out of range, too long, too deep, allocation failed. */
 const BODY_REFUSED = new Set(['22P02', '22P05', '22003', '22021', '54000', '54001', 'XX000']);
 /** Serialisation failure, deadlock, lock not available, statement cancelled: the statement had no effect. */
-const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
+const NO_EFFECT = new Set(['40001', '40P01', '57014']);
 
 /** What `pg` says, without a code, of a server that has no TLS, or answers the question for it with anything else. */
 const NO_TLS = /^The(?: server does not support|re was an error establishing an) SSL connection/;
@@ -122,6 +125,7 @@ export function namedError(error: unknown): Error {
   const text = `Postgres says: ${message} (${code})`;
   const [, hint] = TO_SETTLE.find(([states]) => states.test(code)) ?? [];
   if (hint !== undefined) return new SettingsError(text, { hint });
+  if (code === '55P03') return new LockedError(text);
   if (NO_EFFECT.has(code)) return new TransientError(text, { timedOut: code === '57014' });
   // It has one code for memory and for locks; a body takes none of these.
   if (code === '53200' && file === 'lock.c') return new TransientError(text, { hint: MORE_LOCKS });

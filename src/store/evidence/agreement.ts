@@ -26,11 +26,12 @@ export function isRepeated(database: Database, walkId: number): Promise<boolean>
   );
 }
 
-/** Whether each record of the walk has what identifies it. */
+/** Whether each record of the walk has what identifies it, and no other one has that. */
 export const isIdentified = (database: Database, walkId: number): Promise<boolean> =>
   database.value(
-    `select coalesce(bool_and(page.id_hashes is not null and array_position(page.id_hashes, null) is null), false)
-       from daywalk.pages_of(array[$1::bigint]) as page where page.records > 0`,
+    `select count(*) = count(distinct record.id_hash)
+       from daywalk.pages_of(array[$1::bigint]) as page
+      cross join lateral unnest(page.record_hashes, page.id_hashes) as record (hash, id_hash)`,
     [walkId],
   );
 
@@ -52,7 +53,7 @@ export const holds = async (
 ): Promise<boolean> => (await compareSums(database, [whole], [list])).more === 0;
 
 /**
- * As {@link holds}, where a record is held as well in another version: what identifies it stands in the whole.
+ * As {@link holds}, where a record is held as well in another version: what identifies it stands in the whole, and of either no more than one.
  * @param idPath where that stands in a record.
  */
 export const holdsVersions = (
@@ -72,9 +73,11 @@ export const holdsVersions = (
           daywalk.ids_in(page.id_hashes, walk.id_path, page.body, walk.records_path, page.skip, $3::text[])) as record (hash, id_hash)
      )
      select not exists (
-       select from (select id_hash, count(*) filter (where walk_id = any ($1)) as held, count(*) filter (where walk_id = any ($2)) as shown
-                      from record group by id_hash, case when id_hash is null then hash end) as copies
-        where case when id_hash is null then shown > held else shown > 0 and held = 0 end)`,
+       select from (select id_hash, hash, count(*) filter (where walk_id = any ($1)) as held, count(*) filter (where walk_id = any ($2)) as shown
+                      from record group by id_hash, hash) as copies
+        group by id_hash
+       having bool_or(shown > held)
+          and (id_hash is null or count(*) filter (where shown > 0) > 1 or count(*) filter (where held > 0) <> 1))`,
     [walksOf(whole), walksOf(list), idPath],
   );
 

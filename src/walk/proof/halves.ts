@@ -12,7 +12,7 @@ import type { WindowContext } from '../questions/context.ts';
 import { question } from '../questions/questions.ts';
 import { MOST_HALVINGS, textOf } from '../questions/span.ts';
 import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
-import { askCut, bothShowLess } from './cuts.ts';
+import { askCut, bothShowLess, type CutWalks } from './cuts.ts';
 import { settleSpan } from './settle.ts';
 
 /**
@@ -51,7 +51,7 @@ export async function compareHalves(
     const sums = await compareSums(database, [whole], plus, sides);
     const { less } = sums;
     const isTwice = halves.by === 'time' && sums.more > 0 && less === 0;
-    const more = isTwice && (await showsTwice(context, whole, both)) ? 0 : sums.more;
+    const more = isTwice && (await showsTwice(context, whole, both, cut)) ? 0 : sums.more;
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
     const inCut = cut !== null && cut.across.stored >= whole.stored && !bothShowLess(cut);
@@ -95,7 +95,7 @@ async function learnNotHeeded(
 }
 
 /**
- * Each half shows nothing but what the whole shows, and together they show more: then they are not the halves of it. A cap would hide
+ * Each half, and what lies across the cut, shows nothing but what the whole shows, and together they show more: then they are not the halves of it. A cap would hide
  * other records, but for a list of equal ones.
  * @returns whether some records are found by either of two of their times, as when they were made and when they were changed: what
  *   identifies them tells that they are the same.
@@ -105,11 +105,14 @@ async function showsTwice(
   { database, stream: { idPath } }: WindowContext,
   whole: EndedWalk,
   [first, second]: readonly [EndedWalk, EndedWalk],
+  cut: CutWalks | null,
 ): Promise<boolean> {
-  for (const half of [first, second]) if (!(await holds(database, whole, half))) return false;
+  const parts = [first, second, ...(cut === null ? [] : [cut.across])];
+  for (const part of parts) if (!(await holds(database, whole, part))) return false;
   const hashes = await readHashes(database, whole.walkId);
   if (2 * new Set(hashes).size <= hashes.length) return false;
-  const isSame = (await holds(database, first, second)) || (await holds(database, second, first));
+  // Of `hh` the second half shows the whole day; what is found twice may all be in the first one.
+  const isSame = await holds(database, second, first);
   if (!isSame && idPath && (await isIdentified(database, whole.walkId))) return true;
   throw contradicted(
     `${textOf(first)} and ${textOf(second)} both show records that the whole shows once`,
