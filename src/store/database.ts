@@ -32,7 +32,7 @@ const LONGEST_WAIT_MS = 5_000;
 const LONGEST_GOODBYE_MS = 2_000;
 /** So many deadlines has a statement that may have to read all that is stored of a stream: at the default half an hour. */
 const LONG = 60;
-const NO_LIMITS = `select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
+const NO_LIMITS = `select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 const AWAY = 'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.';
 
 /** A pool of connections to one Postgres, or to the one of several that takes writes; safe behind a transaction-pooling proxy. */

@@ -12,7 +12,8 @@ export async function unhurried<T>(database: Database, sql: string, values: SqlV
   const [row] = await database.retry(() =>
     database.query<Record<string, T>>(sql, values).catch((error: unknown) => {
       if (!(error instanceof TransientError && isLate(error))) throw error;
-      return database.patiently<Record<string, T>>(sql, values);
+      // With patience of its own: that of the outer one is over by now.
+      return database.retry(() => database.patiently<Record<string, T>>(sql, values));
     }),
   );
   return Object.values(row ?? {})[0] as T;

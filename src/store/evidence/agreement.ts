@@ -53,7 +53,7 @@ export const holds = async (
 ): Promise<boolean> => (await compareSums(database, [whole], [list])).more === 0;
 
 /**
- * As {@link holds}, where a record is held as well in another version: what identifies it stands in the whole, and of either no more than one.
+ * As {@link holds}, of several walks as in {@link countUnion}, where a record is held as well in another version: what identifies it stands in the whole, and of either no more than one.
  * @param idPath where that stands in a record.
  */
 export const holdsVersions = (
@@ -63,18 +63,22 @@ export const holdsVersions = (
   idPath: readonly string[],
 ): Promise<boolean> =>
   database.value(
-    `with record (walk_id, hash, id_hash) as materialized (
-       select page.walk_id, record.hash, record.id_hash
+    `with record as materialized (
+       select page.walk_id = any ($1) as is_held, record.hash, record.id_hash, count(*) as copies
          from daywalk.pages_of($1::bigint[] || $2::bigint[]) as page
          join daywalk.walks as walk on walk.walk_id = page.walk_id
         cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest($1::bigint[] || $2::bigint[]) as id)) as newest
         cross join lateral unnest(
           daywalk.hashes_in(page.record_hashes, walk.ignored, page.body, walk.records_path, page.skip, newest.ignored),
           daywalk.ids_in(page.id_hashes, walk.id_path, page.body, walk.records_path, page.skip, $3::text[])) as record (hash, id_hash)
+        group by page.walk_id, page.page_no, record.hash, record.id_hash
+     ), counted as (
+       select is_held, hash, id_hash, case when cardinality(case when is_held then $1 else $2 end) > 1 then max(copies) else sum(copies) end as copies
+         from record group by is_held, hash, id_hash
      )
      select not exists (
-       select from (select id_hash, hash, count(*) filter (where walk_id = any ($1)) as held, count(*) filter (where walk_id = any ($2)) as shown
-                      from record group by id_hash, hash) as copies
+       select from (select id_hash, hash, coalesce(sum(copies) filter (where is_held), 0) as held, coalesce(sum(copies) filter (where not is_held), 0) as shown
+                      from counted group by id_hash, hash) as copies
         group by id_hash
        having bool_or(shown > held)
           and (id_hash is null or count(*) filter (where shown > 0) > 1 or count(*) filter (where held > 0) <> 1))`,
