@@ -1155,6 +1155,7 @@ CREATE OR REPLACE FUNCTION daywalk.drop_unwanted_days(of_stream integer)
 AS $function$
 declare
   going bigint[];
+  cuts bigint[];
   dropped date[];
 begin
   perform daywalk.lock_stream(of_stream);
@@ -1168,19 +1169,17 @@ begin
        and not exists (select from daywalk.days shown where shown.stream_id = of_stream and shown.day = d.day)
        for update of d);
   -- What is walked of that midnight just now is stored under the day that goes: it is begun anew.
-  perform from daywalk.windows cut
-    where cut.stream_id = of_stream and cut.midnight is not null
-      and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going))
-    order by cut.window_id for update;
-  perform daywalk.end_open_walk(cut.current_walk, 'its day is before since now')
-     from daywalk.windows cut
-    where cut.stream_id = of_stream and cut.midnight is not null
-      and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going));
+  cuts := array(
+    select cut.window_id from daywalk.windows cut
+     where cut.stream_id = of_stream and cut.midnight is not null
+       and cut.day in (select gone.day from daywalk.windows gone where gone.window_id = any (going))
+     order by cut.window_id for update);
+  perform daywalk.end_open_walk(cut.current_walk, 'its day is before since now') from daywalk.windows cut where cut.window_id = any (cuts);
   update daywalk.windows cut set day = beside.day, current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
     from daywalk.windows gone
     join daywalk.windows beside on beside.stream_id = gone.stream_id and beside.kind = 'day' and abs(beside.day - gone.day) = 1
    where gone.window_id = any (going) and beside.window_id <> all (going)
-     and cut.stream_id = of_stream and cut.day = gone.day and beside.day in (cut.midnight, cut.midnight + 1);
+     and cut.window_id = any (cuts) and cut.day = gone.day and beside.day in (cut.midnight, cut.midnight + 1);
   update daywalk.windows set current_walk = null where window_id = any (going);
   delete from daywalk.walks where window_id = any (going);
   with deleted as (delete from daywalk.windows where window_id = any (going) returning day)

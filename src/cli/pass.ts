@@ -54,20 +54,19 @@ export function withExport<T>(
     for (const line of notBegun(settings)) log.warn(line);
     const notifier = openNotifier(settings, systemClock, log, redactor.redact);
     later(notifier);
-    const asTold = { notifier, signal };
-    const page = daemon ? await notifyingFailure(asTold, () => daemon.openPage(log)) : null;
+    const told = <O>(opening: () => Promise<O>) => notifyingFailure({ notifier, signal }, opening);
+    const page = daemon ? await told(() => daemon.openPage(log)) : null;
     if (page !== null) later(page);
     const onAway = (error: Error) => page?.waiting(error.message);
     const open = () => openDatabase(asked, log, { makes, onAway });
-    const telling = () => notifyingFailure(asTold, open);
+    const telling = () => told(open);
     const opened = await (daemon ? untilReached(telling, open, log, signal) : telling());
     later(opened);
     if (daemon) tellUrl({ settings, url: opened.url }, log);
     const { database } = opened;
     await notifier.attach(database);
     page?.attach(opened.url);
-    const opening = () => openWalking(asked, { database, log, later }, daemon?.watch);
-    const walking = await notifyingFailure(asTold, opening);
+    const walking = await told(() => openWalking(asked, { database, log, later }, daemon?.watch));
     return work({ ...asked, ...walking, log, database, notifier });
   };
   // Before all of it is closed, which may take longer than a stopped program has.

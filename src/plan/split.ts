@@ -140,6 +140,10 @@ export function unclearTimes(day: Day, timeZone: string): TimeSpan[] {
   return found;
 }
 
+/** Whether the clocks of the zone show some of a span twice, or skip it. @param day as of {@link unclearTimes}. */
+export const isUnclear = ({ from, to }: TimeSpan, day: Day, timeZone: string): boolean =>
+  unclearTimes(day, timeZone).some((unclear) => unclear.from <= to && unclear.to >= from);
+
 /** Seconds of wall-clock time on a scale without zones, on which every day has 86,400. */
 function secondOf(time: WallTime): number {
   return Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;

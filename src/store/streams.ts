@@ -144,7 +144,8 @@ async function identifyAnew(database: Database): Promise<void> {
   const changed = await database.persist<{ streamId: number }>(
     'select distinct stream_id as "streamId" from daywalk.days where unshared order by 1',
   );
-  // Not in a transaction of ours: what a stopped process leaves behind is committed all the same.
+  // Under no deadline, as all that is stored of a stream may be read for it; and in no transaction of ours, so that what a stopped process
+  // leaves behind is committed all the same.
   for (const { streamId } of changed)
     await database.retry(() =>
       database.withClient((client) => client.query('select daywalk.identify_anew($1)', [streamId])),

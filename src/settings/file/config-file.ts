@@ -4,7 +4,7 @@ import { shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
 import { MISSING } from '../small-files.ts';
 import { isSecret } from '../table/setting.ts';
-import { ROWS, type SettingRow } from '../table/table.ts';
+import { fileOf, ROWS, type SettingRow } from '../table/table.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { type Part, parseYaml } from './yaml-tree.ts';
 
@@ -93,7 +93,7 @@ const fieldsText = (parts: readonly Part[]): string =>
   `{${parts.map(({ key, text = '' }) => `${key}: ${text.replaceAll(',', ' ')}`).join(', ')}}`;
 
 function elsewhere(row: SettingRow): string {
-  const file = ROWS.find((other) => other.name === `${row.name}_file`);
+  const file = fileOf(row);
   if (isSecret(row.kind) && file !== undefined)
     return `a secret does not belong in this file; set the environment variable ${row.env[0]}, or ${file.name}`;
   return `cannot be set in this file; set the environment variable ${row.env[0]}`;

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { stringify } from 'yaml';
 import type { Settings } from '../settings.ts';
-import { ROWS, SETTINGS, type SettingRow } from '../table/table.ts';
+import { fileOf, ROWS, SETTINGS, type SettingRow } from '../table/table.ts';
 import { formatJsonPath } from '../values/paths.ts';
 import { formatValue } from '../values/value.ts';
 import { tablesYaml } from './tables.ts';
@@ -65,8 +65,8 @@ function variableOf(row: SettingRow, settings: Settings): string[] {
 /** What the environment says of these settings and the file does not hold, and what to do, a line for each variable. */
 export const unkept = (settings: Settings): string[] =>
   ROWS.flatMap((row) => {
-    const file = ROWS.find(({ name }) => name === `${row.name}_file`)?.name;
-    const orFile = file === undefined ? '' : `, or name a file that holds it in ${file}`;
+    const file = fileOf(row);
+    const orFile = file === undefined ? '' : `, or name a file that holds it in ${file.name}`;
     return variableOf(row, settings).map(
       (name) => `${name} is not kept: set it in each shell${orFile}.`,
     );

@@ -206,6 +206,10 @@ export const ROWS: readonly SettingRow[] = (Object.keys(SETTINGS) as SettingKey[
 /** The keys that name the file of a secret. */
 type SecretFile = Extract<SettingKey, `${SettingKey}File`>;
 
+/** The setting that names a file which may hold what this one says; undefined: there is none. */
+export const fileOf = ({ name }: SettingRow): SettingRow | undefined =>
+  ROWS.find((other) => other.name === `${name}_file`);
+
 /** The secrets that a file may hold, each with the key of the setting that names it: `apiKey` and `apiKeyFile`. */
 export const SECRET_FILES = ROWS.flatMap(({ key }) => {
   const file = `${key}File` as SecretFile;

@@ -7,13 +7,16 @@ import { type HeldList, walksOf } from './evidence.ts';
  * The records of some walks, on their pages. All are read alike, as the newest of these walks: what is not the record may have
  * been learned since the others.
  * @param ids an array of the ids, in SQL.
+ * @param idPath where what identifies a record stands in it, in SQL, for an `id_hash` beside the `hash`; absent: without.
  */
-const recordsOf = (ids: string): string => `
+const recordsOf = (ids: string, idPath?: string): string => `
   daywalk.pages_of(${ids}) as page
   join daywalk.walks as walk on walk.walk_id = page.walk_id
   cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest(${ids}) as id)) as newest
   cross join lateral unnest(
-    daywalk.hashes_in(page.record_hashes, walk.ignored, page.body, walk.records_path, page.skip, newest.ignored)) as record (hash)`;
+    daywalk.hashes_in(page.record_hashes, walk.ignored, page.body, walk.records_path, page.skip, newest.ignored)
+    ${idPath === undefined ? '' : `, daywalk.ids_in(page.id_hashes, walk.id_path, page.body, walk.records_path, page.skip, ${idPath})`}
+  ) as record (hash${idPath === undefined ? '' : ', id_hash'})`;
 
 /** Whether a record stands on more than one page of the walk, by its identity or its content: a sign that the order may not hold. */
 export function isRepeated(database: Database, walkId: number): Promise<boolean> {
@@ -53,7 +56,8 @@ export const holds = async (
 ): Promise<boolean> => (await compareSums(database, [whole], [list])).more === 0;
 
 /**
- * As {@link holds}, of several walks as in {@link countUnion}, where a record is held as well in another version: what identifies it stands in the whole, and of either no more than one.
+ * As {@link holds}, of several walks as in {@link countUnion}, where a record is held as well in another version: what identifies it stands
+ * in the whole, and of either no more than one.
  * @param idPath where that stands in a record.
  */
 export const holdsVersions = (
@@ -65,12 +69,7 @@ export const holdsVersions = (
   database.value(
     `with record as materialized (
        select page.walk_id = any ($1) as is_held, record.hash, record.id_hash, count(*) as copies
-         from daywalk.pages_of($1::bigint[] || $2::bigint[]) as page
-         join daywalk.walks as walk on walk.walk_id = page.walk_id
-        cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest($1::bigint[] || $2::bigint[]) as id)) as newest
-        cross join lateral unnest(
-          daywalk.hashes_in(page.record_hashes, walk.ignored, page.body, walk.records_path, page.skip, newest.ignored),
-          daywalk.ids_in(page.id_hashes, walk.id_path, page.body, walk.records_path, page.skip, $3::text[])) as record (hash, id_hash)
+         from ${recordsOf('($1::bigint[] || $2::bigint[])', '$3::text[]')}
         group by page.walk_id, page.page_no, record.hash, record.id_hash
      ), counted as (
        select is_held, hash, id_hash, case when cardinality(case when is_held then $1 else $2 end) > 1 then max(copies) else sum(copies) end as copies

@@ -50,8 +50,8 @@ export async function compareHalves(
     const plus = [...both, ...(cut === null ? [] : [cut.across])];
     const sums = await compareSums(database, [whole], plus, sides);
     const { less } = sums;
-    const isTwice = halves.by === 'time' && sums.more > 0 && less === 0;
-    const more = isTwice && (await showsTwice(context, whole, both, cut)) ? 0 : sums.more;
+    const mayBeTwice = halves.by === 'time' && sums.more > 0 && less === 0;
+    const more = mayBeTwice && (await showsTwice(context, whole, both, cut)) ? 0 : sums.more;
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
     const inCut = cut !== null && cut.across.stored >= whole.stored && !bothShowLess(cut);
@@ -95,8 +95,8 @@ async function learnNotHeeded(
 }
 
 /**
- * Each half, and what lies across the cut, shows nothing but what the whole shows, and together they show more: then they are not the halves of it. A cap would hide
- * other records, but for a list of equal ones.
+ * Each half, and what lies across the cut, shows nothing but what the whole shows, and together they show more: then they are not the
+ * halves of it. A cap would hide other records, but for a list of equal ones.
  * @returns whether some records are found by either of two of their times, as when they were made and when they were changed: what
  *   identifies them tells that they are the same.
  * @throws {WalkError} where they are not known to be, or one half is the other.

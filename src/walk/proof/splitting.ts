@@ -1,6 +1,6 @@
 /** A window is split into parts, by time or by level, and into the cuts between them. */
 import { WalkError } from '../../errors.ts';
-import { partsWanted, secondsOf, unclearTimes } from '../../plan/split.ts';
+import { isUnclear, partsWanted, secondsOf } from '../../plan/split.ts';
 import { splitWindow } from '../../store/splits.ts';
 import { divide, learnShortest } from '../learning/reach.ts';
 import type { WindowContext, WindowEnd } from '../questions/context.ts';
@@ -31,13 +31,10 @@ export async function splitUp(
 
 function whyNotSplit(found: object | null, context: WindowContext): string {
   const { knowledge, timeZone, window } = context;
-  const isUnclear = unclearTimes(window.day, timeZone).some(
-    ({ from, to }) => from <= window.to && window.from <= to,
-  );
-  const what = isUnclear ? 'an hour that the clocks repeat or skip' : 'one second';
+  const hour = isUnclear(window, window.day, timeZone) && 'an hour that the clocks repeat or skip';
   if (found !== null)
-    return `${what} can be split by level only, and without a calibrated total nothing shows that all levels are there`;
+    return `${hour || 'one second'} can be split by level only, and without a calibrated total nothing shows that all levels are there`;
   if (knowledge.reach === 'day')
     return 'the source ignores the time of day, so nothing can be split';
-  return `${isUnclear ? what : 'the window'} is too short to be split further`;
+  return `${hour || 'the window'} is too short to be split further`;
 }

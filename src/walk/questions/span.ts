@@ -4,6 +4,7 @@ import { addDays, dayWindow } from '../../plan/days.ts';
 import {
   around,
   DAY_SECONDS,
+  isUnclear,
   type Split,
   secondsOf,
   split,
@@ -157,9 +158,6 @@ export function isTooShort(context: WindowContext, { from, to }: TimeSpan): bool
  * request that begins or ends in it may be taken for one of another hour.
  */
 function reachAt(second: string, reach: number, timeZone: string): number {
-  const { from, to } = around(second, -reach, 1 + reach);
-  const isUnclear = unclearTimes(second.slice(0, 10), timeZone).some(
-    (unclear) => unclear.from <= to && unclear.to >= from,
-  );
-  return isUnclear ? Math.max(reach, UNCLEAR_REACH) : reach;
+  const span = around(second, -reach, 1 + reach);
+  return isUnclear(span, second.slice(0, 10), timeZone) ? Math.max(reach, UNCLEAR_REACH) : reach;
 }
